@@ -1,0 +1,1 @@
+"""Strict reading of decisions that language models write as text."""
