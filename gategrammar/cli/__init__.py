@@ -1,0 +1,16 @@
+"""The command line: one module per command, each with a click command named ``command``."""
+
+import sys
+
+
+def main() -> None:
+    """Run ``gategrammar``; exits with 0, 1 (some response failed) or 2 (usage or unreadable input)."""
+    try:
+        import click  # noqa: F401 - only asks whether the extra is installed
+        import rich  # noqa: F401 - ditto
+    except ModuleNotFoundError as missing:
+        sys.stderr.write(f"gategrammar: {missing.name} is not installed; run: pip install 'gategrammar[cli]'\n")
+        sys.exit(2)
+    from gategrammar.cli._app import app
+
+    app()
