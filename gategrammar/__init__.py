@@ -1,1 +1,28 @@
-"""Strict reading of decisions that language models write as text."""
+"""Strict reading of decisions that language models write as text: exact or an error, never a guess."""
+
+from gategrammar.response.errors import (
+    BadValueError,
+    DuplicateTagError,
+    GateParseError,
+    MissingTagError,
+    StrayTextError,
+    UnclosedTagError,
+    UnopenedTagError,
+)
+from gategrammar.response.parse import format_response, parse, try_parse
+from gategrammar.response.result import GateResponse, Spans
+
+__all__ = [
+    "BadValueError",
+    "DuplicateTagError",
+    "GateParseError",
+    "GateResponse",
+    "MissingTagError",
+    "Spans",
+    "StrayTextError",
+    "UnclosedTagError",
+    "UnopenedTagError",
+    "format_response",
+    "parse",
+    "try_parse",
+]

@@ -1,0 +1,230 @@
+"""The error: which tag failed, how, and where (semantics §4)."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from gategrammar.response.grammar import Element, Stage
+from gategrammar.response.hints import hint
+
+#: How much of a wrong text a message shows, and of the response ``raw`` keeps, in code points.
+_SHOWN, _RAW = 60, 200
+_CUT = " … "
+_FIELDS = ("tag", "offset", "line", "column", "found", "value", "raw", "hint")
+
+
+class GateParseError(ValueError):
+    """A text is no gate response; one subclass per kind.
+
+    Attributes:
+        kind: ``missing``, ``unclosed``, ``unopened``, ``duplicate``, ``bad_value`` or ``stray_text``.
+        tag: the name of the element that failed.
+        offset: where, in code points: the tag that could not be consumed, the end of the input, the first character
+            after the opening tag (``bad_value``) or of the stray text.
+        line: 1-based; LF, CRLF and CR each end one line.
+        column: 1-based, in code points.
+        found: the tag seen; None at the end of the input and for ``stray_text``.
+        value: for ``bad_value``, the trimmed text.
+        raw: the response, at most 200 code points: head and tail, with a mark between them.
+        hint: for people: what may have happened; None where nothing is known.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        tag: str,
+        offset: int,
+        line: int,
+        column: int,
+        found: str | None = None,
+        value: str | None = None,
+        raw: str = "",
+        hint: str | None = None,
+    ) -> None:
+        """Store the fields; *what* is the message without hint and place."""
+        super().__init__(what)
+        self.tag = tag
+        self.offset = offset
+        self.line = line
+        self.column = column
+        self.found = found
+        self.value = value
+        self.raw = raw
+        self.hint = hint
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the end of the input was seen where more text could have made the response valid."""
+        return self.found is None and isinstance(self, (MissingTagError, UnclosedTagError))
+
+    def with_hint(self, hint: str | None) -> Self:
+        """Return the same error with another hint."""
+        return type(self)(self.args[0], **{**self._fields(), "hint": hint})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields and the message as plain JSON."""
+        return {"kind": self.kind, **self._fields(), "truncated": self.truncated, "message": str(self)}
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    def __str__(self) -> str:
+        """Return what failed, the hint, and the place, always last."""
+        hint = f"; {self.hint}" if self.hint else ""
+        return f"{self.args[0]}{hint} (at line {self.line}, column {self.column})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by the fields, since they are keyword arguments."""
+        return _restore, (type(self), self.args[0], self._fields())
+
+
+class MissingTagError(GateParseError):
+    """An element does not open where it has to."""
+
+    kind = "missing"
+
+
+class UnclosedTagError(GateParseError):
+    """An element opens, and something else comes before its closing tag."""
+
+    kind = "unclosed"
+
+
+class UnopenedTagError(GateParseError):
+    """A closing tag comes without its opening tag."""
+
+    kind = "unopened"
+
+
+class DuplicateTagError(GateParseError):
+    """A tag of an element comes after that element is complete."""
+
+    kind = "duplicate"
+
+
+class BadValueError(GateParseError):
+    """An element holds something else than one of its values."""
+
+    kind = "bad_value"
+
+
+class StrayTextError(GateParseError):
+    """Text stands outside the elements where that is forbidden."""
+
+    kind = "stray_text"
+
+
+#: The class of each kind.
+ERRORS: dict[str, type[GateParseError]] = {error.kind: error for error in GateParseError.__subclasses__()}
+
+
+#: The kinds that are about a text, not about a tag.
+WITH_TEXT = (BadValueError.kind, StrayTextError.kind)
+
+
+def _restore(error: type[GateParseError], what: str, fields: dict[str, Any]) -> GateParseError:
+    return error(what, **fields)
+
+
+def place(text: str, offset: int) -> tuple[int, int]:
+    """Return the 1-based line and column of *offset*; LF, CRLF and CR each end one line."""
+    breaks = text.count("\n", 0, offset) + text.count("\r", 0, offset) - text.count("\r\n", 0, offset)
+    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    return breaks + 1, offset - start + 1
+
+
+def failure(
+    elements: Sequence[Element],
+    stage: Stage,
+    kind: str,
+    failed: int,
+    *,
+    offset: int,
+    place: tuple[int, int],
+    found: str | None,
+    seen: str | None,
+    text: str,
+    raw: str | None = None,
+) -> GateParseError:
+    """Build an error: batch and stream say the same of the same fault.
+
+    Args:
+        elements: the elements of the response.
+        stage: where the parser was.
+        kind: what failed.
+        failed: the number of the element that failed.
+        offset: where, in code points.
+        place: line and column of *offset*.
+        found: the next tag from there on.
+        seen: the wrong value, or the stray text, where the kind is one of :data:`WITH_TEXT`.
+        text: what is known of the response, for the hint.
+        raw: the field of that name; made from *text* if not given.
+    """
+    element = elements[failed]
+    expected = None
+    if stage.element < len(elements):
+        expected = elements[stage.element].closing.text if stage.inside else elements[stage.element].opening.text
+    if kind == StrayTextError.kind:
+        found = None
+    value = seen if kind == BadValueError.kind else None
+    return ERRORS[kind](
+        describe(kind, element, expected, found, seen or ""),
+        tag=element.name,
+        offset=offset,
+        line=place[0],
+        column=place[1],
+        found=found,
+        value=value,
+        raw=shorten(text, text, len(text)) if raw is None else raw,
+        hint=hint(kind, element, leading=failed == 0, found=found, value=value, text=text),
+    )
+
+
+def describe(kind: str, element: Element, expected: str | None, found: str | None, seen: str) -> str:
+    """Return the message of an error, without hint and place.
+
+    Args:
+        kind: what failed.
+        element: the element that failed.
+        expected: the tag that had to come; None for the end of the response.
+        found: the tag that came instead; None for the end of the text.
+        seen: the wrong value, or the stray text.
+    """
+    opening, closing = element.opening.text, element.closing.text
+    wanted = expected or "the end of the response"
+    came = found or "the end of the text"
+    match kind:
+        case "missing":
+            return f"{opening} is missing: found {came}"
+        case "unclosed":
+            return f"{opening} is not closed: expected {closing}, found {came}"
+        case "unopened":
+            return f"{closing} has no {opening} before it: expected {wanted}"
+        case "duplicate":
+            return f"{element.name} is complete, but {came} follows: expected {wanted}"
+        case "bad_value":
+            allowed = " or ".join(map(quote, element.values or ()))
+            return f"{opening} holds {quote(seen)}: expected {allowed}"
+        case _:
+            return f"text outside the elements, {quote(seen)}: expected {wanted}"
+
+
+def quote(text: str) -> str:
+    """Return *text* for a message: in quotes, short, and with every control character escaped."""
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
+
+
+def shorten(head: str, tail: str, length: int) -> str:
+    """Return the ``raw`` field.
+
+    Args:
+        head: the first code points of the response, at least 200 if it has that many.
+        tail: its last code points, ditto.
+        length: how many it has in all.
+    """
+    if length <= _RAW:
+        return head
+    half = (_RAW - len(_CUT)) // 2
+    return f"{head[:half]}{_CUT}{tail[-half:]}"

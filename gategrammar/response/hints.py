@@ -1,0 +1,60 @@
+"""What may have happened, for people: hints are guesses, and never part of a verdict (semantics §4)."""
+
+import re
+
+from gategrammar.response.grammar import Element
+from gategrammar.response.text import WHITE_SPACE
+
+#: What people and models write in place of "<", "/", ">"; a look-alike is searched within a short distance only.
+_LIKE_OPEN, _LIKE_SLASH, _LIKE_CLOSE = "(?:<|＜|&lt;|\\[)", "[/／\\\\]", "(?:>|＞|&gt;|\\])"
+_MARKS = "`\"'*_“”‘’「」.,:;!()[]{}"
+
+
+def hint(kind: str, element: Element, *, leading: bool, found: str | None, value: str | None, text: str) -> str | None:
+    """Return a hint for an error, or None.
+
+    Args:
+        kind: what failed.
+        element: the element that failed.
+        leading: whether that is the leading element, which a server may deliver elsewhere.
+        found: the tag seen.
+        value: the wrong value.
+        text: what has arrived of the response.
+    """
+    if kind == "bad_value" and value is not None:
+        return _value_hint(element, value)
+    if kind != "duplicate" and (near := _near_miss(element, text, closing=kind == "unclosed")):
+        return near
+    if leading and kind == "unopened":
+        return f'if the prompt already ends with {element.opening.text}, read it with think="prefilled"'
+    if leading and kind == "missing" and found is not None:
+        return (
+            f'if the prompt already ends with {element.opening.text}, read it with think="prefilled"; '
+            'if the server delivers the reasoning in another field, with think="absent"'
+        )
+    if leading and kind == "duplicate" and found == element.opening.text:
+        return f'if the text holds its own {element.name}, read it with think="required"'
+    return None
+
+
+def _value_hint(element: Element, value: str) -> str | None:
+    allowed = list(element.values or ())
+    bare = value.strip(_MARKS + WHITE_SPACE)
+    if all(re.search(rf"\b{re.escape(one)}\b", value) for one in allowed):
+        return "the prompt's template was copied instead of filled in"
+    if bare != value and bare.lower() in allowed:
+        return f"the value stands alone, without quotes, marks or punctuation: {bare.lower()}"
+    if value.lower() in allowed:
+        return f"values are lower case: {value.lower()}"
+    return None
+
+
+def _near_miss(element: Element, text: str, *, closing: bool) -> str | None:
+    """Find what looks like the tag that is not there."""
+    exact = (element.closing if closing else element.opening).text
+    slash = rf"\s{{0,4}}{_LIKE_SLASH}" if closing else ""
+    like = rf"{_LIKE_OPEN}{slash}\s{{0,4}}{re.escape(element.name)}(?:\s[^<>]{{0,40}})?{_LIKE_CLOSE}"
+    for near in re.finditer(like, text, re.IGNORECASE):
+        if near.group() != exact:
+            return f"{ascii(near.group())[1:-1]} is no tag; it has to be spelled {exact}"
+    return None

@@ -1,0 +1,76 @@
+"""What a response says: two gates, a candidate memory and the reasoning, with their places in the text."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import attrs
+
+from gategrammar.response.grammar import Think
+
+Span: TypeAlias = tuple[int, int]
+
+
+class Spans(NamedTuple):
+    """Where the four trimmed contents stand: half-open pairs of code-point offsets into the text (semantics §3)."""
+
+    think: Span | None
+    check: Span
+    update: Span
+    next: Span
+
+
+#: Spans, or what computes them: most callers never ask, and four places cost as much as the parsing.
+_Located: TypeAlias = Spans | tuple[Callable[[str, Think], Spans], str, Think] | None
+
+
+@attrs.frozen
+class GateResponse:
+    """One parsed gate response: (U_t, M̂_t, E_t) of arXiv 2602.10560, and the reasoning before it (semantics §3).
+
+    Attributes:
+        think: the reasoning, trimmed; "" when it was delivered in another field.
+        update_gate: True for yes: the memory becomes the candidate.
+        candidate: the candidate memory, trimmed; kept when the gate is False, as a diagnostic.
+        exit_gate: True for end: the loop stops after this chunk.
+    """
+
+    think: str
+    update_gate: bool
+    candidate: str
+    exit_gate: bool
+    _located: _Located = attrs.field(default=None, eq=False, repr=False)
+
+    @property
+    def spans(self) -> Spans:
+        """Where the contents stand in the text; computed when first asked for.
+
+        Raises:
+            ValueError: the object was not made by parsing a text.
+        """
+        if self._located is None:
+            raise ValueError("this GateResponse was not parsed from a text, so it has no spans")
+        if not isinstance(self._located, Spans):
+            locate, text, think = self._located
+            object.__setattr__(self, "_located", locate(text, think))
+        return self._located  # type: ignore[return-value] # set just above
+
+    def next_memory(self, previous: str) -> str:
+        """Return the memory after this chunk: the candidate if the update gate is open, else *previous*."""
+        return self.candidate if self.update_gate else previous
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON: the four fields, and the spans as lists where the response was parsed from a text."""
+        fields: dict[str, Any] = {
+            "think": self.think,
+            "update_gate": self.update_gate,
+            "candidate": self.candidate,
+            "exit_gate": self.exit_gate,
+        }
+        if self._located is not None:
+            fields["spans"] = {name: span and list(span) for name, span in self.spans._asdict().items()}
+        return fields
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the spans, not the text that they are computed from."""
+        spans = None if self._located is None else self.spans
+        return GateResponse, (self.think, self.update_gate, self.candidate, self.exit_gate, spans)
