@@ -11,6 +11,7 @@ from gategrammar.response.errors import (
 )
 from gategrammar.response.parse import format_response, parse, try_parse
 from gategrammar.response.result import GateResponse, Spans
+from gategrammar.response.stream import ResponseStream
 
 __all__ = [
     "BadValueError",
@@ -18,6 +19,7 @@ __all__ = [
     "GateParseError",
     "GateResponse",
     "MissingTagError",
+    "ResponseStream",
     "Spans",
     "StrayTextError",
     "UnclosedTagError",

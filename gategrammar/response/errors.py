@@ -1,13 +1,13 @@
 """The error: which tag failed, how, and where (semantics §4)."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from gategrammar.response.grammar import Element, Stage
 from gategrammar.response.hints import hint
 
 #: How much of a wrong text a message shows, and of the response ``raw`` keeps, in code points.
-_SHOWN, _RAW = 60, 200
+_SHOWN, RAW = 60, 200
 _CUT = " … "
 _FIELDS = ("tag", "offset", "line", "column", "found", "value", "raw", "hint")
 
@@ -128,11 +128,22 @@ def _restore(error: type[GateParseError], what: str, fields: dict[str, Any]) -> 
     return error(what, **fields)
 
 
-def place(text: str, offset: int) -> tuple[int, int]:
-    """Return the 1-based line and column of *offset*; LF, CRLF and CR each end one line."""
-    breaks = text.count("\n", 0, offset) + text.count("\r", 0, offset) - text.count("\r\n", 0, offset)
-    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
-    return breaks + 1, offset - start + 1
+class Place(NamedTuple):
+    """A place in a text for people: 1-based, in code points; LF, CRLF and CR each end one line (semantics §4)."""
+
+    line: int = 1
+    column: int = 1
+    after_return: bool = False
+
+    def after(self, text: str, length: int) -> "Place":
+        """Return the place behind the first *length* code points of *text*, which stands here."""
+        if not length:
+            return self
+        breaks = text.count("\n", 0, length) + text.count("\r", 0, length) - text.count("\r\n", 0, length)
+        breaks -= self.after_return and text[0] == "\n"
+        last = max(text.rfind("\n", 0, length), text.rfind("\r", 0, length))
+        column = self.column + length if last < 0 else length - last
+        return Place(self.line + breaks, column, text[length - 1] == "\r")
 
 
 def failure(
@@ -142,7 +153,7 @@ def failure(
     failed: int,
     *,
     offset: int,
-    place: tuple[int, int],
+    place: Place,
     found: str | None,
     seen: str | None,
     text: str,
@@ -173,8 +184,8 @@ def failure(
         describe(kind, element, expected, found, seen or ""),
         tag=element.name,
         offset=offset,
-        line=place[0],
-        column=place[1],
+        line=place.line,
+        column=place.column,
         found=found,
         value=value,
         raw=shorten(text, text, len(text)) if raw is None else raw,
@@ -224,7 +235,7 @@ def shorten(head: str, tail: str, length: int) -> str:
         tail: its last code points, ditto.
         length: how many it has in all.
     """
-    if length <= _RAW:
+    if length <= RAW:
         return head
-    half = (_RAW - len(_CUT)) // 2
+    half = (RAW - len(_CUT)) // 2
     return f"{head[:half]}{_CUT}{tail[-half:]}"

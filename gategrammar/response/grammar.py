@@ -10,11 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import attrs
-
-from gategrammar.response.text import tag_prefix
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -37,6 +35,17 @@ TEXT, OUTSIDE = "TEXT", "OUTSIDE"
 END_OF_INPUT = "$END"
 
 
+def check_modes(think: object, outside_text: object) -> None:
+    """Refuse what is no mode.
+
+    Raises:
+        ValueError: it names the modes that there are.
+    """
+    for name, mode, modes in (("think", think, get_args(Think)), ("outside_text", outside_text, get_args(OutsideText))):
+        if mode not in modes:
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, modes))}, not {mode!r}")
+
+
 class GrammarError(Exception):
     """``response.lark`` describes something that no response can be read by."""
 
@@ -47,11 +56,6 @@ class Tag:
 
     text: str
     terminal: str
-
-    @property
-    def prefix(self) -> re.Pattern[str]:
-        """A pattern that finds, at the end of a text, what may be the beginning of this tag."""
-        return tag_prefix([self.text])
 
 
 @attrs.frozen

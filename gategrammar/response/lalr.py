@@ -8,7 +8,7 @@ import attrs
 from lark import Lark, Token, Transformer, UnexpectedToken
 
 from gategrammar._resources import resource
-from gategrammar.response.errors import WITH_TEXT, GateParseError, failure, place
+from gategrammar.response.errors import WITH_TEXT, GateParseError, Place, failure
 from gategrammar.response.grammar import (
     ABSENT,
     ANSWER,
@@ -114,7 +114,7 @@ def _error(grammar: Grammar, text: str, expected: AbstractSet[str], token: Token
         kind,
         failed,
         offset=offset,
-        place=place(text, offset),
+        place=Place().after(text, offset),
         found=following.group() if following else None,
         seen=seen,
         text=text,

@@ -9,7 +9,7 @@ from typing import Any
 from lark.lexer import Lexer, LexerState, Token
 
 from gategrammar.response.grammar import OUTSIDE, TEXT, Element, Grammar
-from gategrammar.response.text import may_grow, skip_space, trim
+from gategrammar.response.text import may_grow, skip_space, trim, unsettled
 
 
 class TokenFeed(Lexer):
@@ -94,9 +94,9 @@ def _content(element: Element, text: str, start: int, end: int, *, last: bool) -
     if terminal is not None:
         yield _token(terminal, left, right)
         return
-    rest = element.closing.prefix.search(text, max(start, end - len(element.closing.text)), end) if last else None
-    settled = rest.start() if rest else end
-    if not (last and may_grow(text[start:settled], element.values, element.closing.text, text[settled:end])):
+    closing = element.closing.text
+    settled = unsettled(text, start, [closing]) if last else end
+    if not (last and may_grow(text[start:settled], element.values, closing, text[settled:])):
         yield _token(TEXT, start, end)
 
 

@@ -1,12 +1,11 @@
 """The doors: parse, try_parse, format_response."""
 
-from typing import get_args
-
 from gategrammar.response._tables import ELEMENTS, MEANING
 from gategrammar.response.errors import GateParseError
-from gategrammar.response.grammar import IGNORE, REQUIRED, Element, OutsideText, Think, one_of
+from gategrammar.response.grammar import IGNORE, REQUIRED, Element, OutsideText, Think, check_modes, one_of
 from gategrammar.response.recogniser import recognise
 from gategrammar.response.result import GateResponse
+from gategrammar.response.text import check_text
 
 _TAG = one_of(tag.text for element in ELEMENTS for tag in (element.opening, element.closing))
 
@@ -32,7 +31,8 @@ def parse(text: str, *, think: Think = REQUIRED, outside_text: OutsideText = IGN
     try:
         response = recognise(text, think, outside_text)
     except (KeyError, TypeError, AttributeError):
-        _check_arguments(text, think, outside_text)
+        check_text(text)
+        check_modes(think, outside_text)
         raise
     if response is not None:
         return response
@@ -83,12 +83,3 @@ def _written(element: Element, content: object) -> str:
             "there is no escaping: spell it otherwise"
         )
     return content
-
-
-def _check_arguments(text: object, think: object, outside_text: object) -> None:
-    """Raise what is wrong with the arguments of :func:`parse`."""
-    if not isinstance(text, str):
-        raise TypeError(f"a response is a str, not {type(text).__name__}")
-    for name, mode, modes in (("think", think, get_args(Think)), ("outside_text", outside_text, get_args(OutsideText))):
-        if mode not in modes:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, modes))}, not {mode!r}")

@@ -14,6 +14,16 @@ WHITE_SPACE = (
 _space_run = re.compile(f"[{WHITE_SPACE}]*")
 
 
+def check_text(text: object) -> None:
+    """Refuse what is no text (semantics 1.1).
+
+    Raises:
+        TypeError: it names the type.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a response is a str, not {type(text).__name__}")
+
+
 def skip_space(text: str, start: int, end: int) -> int:
     """Return the offset of the first character of ``text[start:end]`` that is not white space, or *end*."""
     run = _space_run.match(text, start, end)
@@ -44,7 +54,10 @@ def may_grow(text: str, values: Iterable[str], closing: str, rest: str = "") -> 
     return any(allowed.startswith(value) for allowed in values)
 
 
-def tag_prefix(tags: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds, at the end of a text, what may be the beginning of one of *tags*."""
-    beginnings = sorted({tag[:length] for tag in tags for length in range(1, len(tag))}, key=len, reverse=True)
-    return re.compile(f"(?:{'|'.join(map(re.escape, beginnings))})\\Z")
+def unsettled(text: str, start: int, tags: Iterable[str]) -> int:
+    """Return the offset from which the end of ``text[start:]`` may be the beginning of one of *tags*, or its length.
+
+    No tag holds a second "<", so only the last one can begin it.
+    """
+    last = text.rfind("<", start)
+    return last if last >= 0 and any(tag.startswith(text[last:]) for tag in tags) else len(text)
