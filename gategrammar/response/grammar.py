@@ -156,7 +156,8 @@ def _element(name: str, rules: dict[str, list[list[Symbol]]], texts: dict[str, s
     """Read one element off its rules: all it can be in three tokens is opening, content, closing."""
     words = _words(name, rules, 3)
     order = [TEXT, *texts].index
-    openings, contents, closings = (sorted({word[place] for word in words}, key=order) for place in range(3))
+    parts = [sorted(set(part), key=order) for part in zip(*words, strict=False)]
+    openings, contents, closings = parts if {len(word) for word in words} == {3} else ([], [], [])
     if not (len(openings) == len(closings) == 1 and (contents == [TEXT] or TEXT not in contents)):
         raise GrammarError(f"rule {name}: expected an opening tag, {TEXT} or values, and a closing tag")
     opening, closing = (Tag(texts[terminal], terminal) for terminal in openings + closings)
