@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gategrammar import GateParseError, GateResponse, parse
-from oracle import Failed, Outside, Parsed, Think
+from oracle import Outside, Think, Verdict
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -17,7 +17,7 @@ class Case:
 
     name: str
     text: str
-    expect: dict[str, Any]
+    expect: Verdict
     modes: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ def trajectories() -> list[dict[str, Any]]:
     return read_jsonl(FIXTURES / "trajectories.jsonl")
 
 
-def verdict_of(answer: GateResponse | GateParseError) -> Parsed | Failed:
+def verdict_of(answer: GateResponse | GateParseError) -> Verdict:
     """Return what parse returned or raised, in the shape of a verdict."""
     if isinstance(answer, GateParseError):
         return {
@@ -94,12 +94,20 @@ def verdict_of(answer: GateResponse | GateParseError) -> Parsed | Failed:
     }
 
 
-def verdict(text: str, think: Think = "required", outside_text: Outside = "ignore") -> Parsed | Failed:
+def verdict(text: str, think: Think = "required", outside_text: Outside = "ignore") -> Verdict:
     """Return the package's verdict on *text*."""
     try:
         return verdict_of(parse(text, think=think, outside_text=outside_text))
     except GateParseError as error:
         return verdict_of(error)
+
+
+def failed(text: str, think: Think = "required", outside_text: Outside = "ignore") -> dict[str, Any]:
+    """Return the fields of the error that the package raises; it must raise one."""
+    got = verdict(text, think, outside_text)
+    assert "error" in got
+    error: dict[str, Any] = got["error"]
+    return error
 
 
 def narrowed(got: Any, expect: Any) -> Any:
@@ -109,6 +117,6 @@ def narrowed(got: Any, expect: Any) -> Any:
     return got
 
 
-def agrees(got: Parsed | Failed, expect: dict[str, Any]) -> bool:
+def agrees(got: Verdict, expect: Verdict) -> bool:
     """Say whether *got* is an error where *expect* is one, and equal in all fields *expect* gives."""
     return ("error" in got) == ("error" in expect) and narrowed(got, expect) == expect

@@ -7,7 +7,7 @@ values (§2.2) and text outside the elements (§2.4).
 """
 
 import re
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypeAlias
 
 Think = Literal["required", "prefilled", "absent"]
 Outside = Literal["ignore", "forbid"]
@@ -65,33 +65,8 @@ OUTSIDE = {
 }
 
 
-class Error(TypedDict):
-    """The fields of §4 that a verdict is compared by."""
-
-    kind: str
-    tag: str
-    offset: int
-    line: int
-    column: int
-    found: str | None
-    value: str | None
-    truncated: bool
-
-
-class Failed(TypedDict):
-    """The verdict on a text that does not parse."""
-
-    error: Error
-
-
-class Parsed(TypedDict):
-    """The verdict on a text that parses (§3)."""
-
-    think: str
-    update_gate: bool
-    candidate: str
-    exit_gate: bool
-    spans: dict[str, list[int] | None]
+# The four fields of §3 and "spans", or "error" with the fields of §4 that a verdict is compared by.
+Verdict: TypeAlias = dict[str, Any]
 
 
 def tags_of(text: str) -> list[tuple[int, str]]:
@@ -128,10 +103,10 @@ def may_grow(text: str, element: str) -> bool:
     return False
 
 
-def oracle(text: str, think: Think = "required", outside_text: Outside = "ignore") -> Parsed | Failed:
+def oracle(text: str, think: Think = "required", outside_text: Outside = "ignore") -> Verdict:
     """Return the one verdict that semantics.md gives *text*."""
 
-    def error(kind: str, tag: str, offset: int, found: str | None, value: str | None = None) -> Failed:
+    def error(kind: str, tag: str, offset: int, found: str | None, value: str | None = None) -> Verdict:
         line, column = position(text, offset)
         truncated = kind in ("missing", "unclosed") and found is None
         return {

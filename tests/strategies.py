@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from oracle import END, INSIDE, OUTSIDE, START, TABLE, TAGS, VALUES, WHITE_SPACE, Outside, Think, tags_of
 
+LONG = 20_000  # code points that make a text a long one
 CONTINUE_WALK = 9  # of ten steps of a walk, how many take an allowed tag
 
 white = st.text(st.sampled_from(WHITE_SPACE), max_size=3)
@@ -136,14 +137,24 @@ def mutations(draw: st.DrawFn, think: Think = "required", outside_text: Outside 
     for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
         places = st.integers(0, len(text))
         tags = tags_of(text)
-        if tags and draw(st.booleans()):
-            start, tag = draw(st.sampled_from(tags))
+        whole_tag = draw(st.booleans())
+        if whole_tag and tags:
+            start, tag = tags[draw(st.integers(0, len(tags) - 1))]
             end = start + len(tag)
         else:
             start, end = sorted((draw(places), draw(places)))
         edit = draw(st.sampled_from(["cut", "delete", "double", "move", "replace", "insert", "case"]))
         text = _edit(text, edit, start=start, end=end, piece=draw(pieces), to=draw(places))
     return text
+
+
+@st.composite
+def stretched(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
+    """Draw one of *texts* with a long run somewhere: long texts may go another way through a reader than short ones."""
+    text = draw(texts)
+    at = draw(st.one_of(st.sampled_from([0, len(text)]), st.integers(0, len(text))))
+    run = draw(st.sampled_from([" ", "\n\u3000", "x", "< ", "a </upd\r\n"]))
+    return text[:at] + run * (LONG // len(run)) + text[at:]
 
 
 def soups() -> st.SearchStrategy[str]:

@@ -2,11 +2,12 @@
 
 import pytest
 
-from cases import verdict
+from cases import failed, verdict
 from oracle import END, INSIDE, MODES, OUTSIDE, TABLE, TAGS, VALUES, Outside, Think
 
 # A way into each state from the start, per think mode; the text ends where the next tag would stand.
 _TO_CHECK = {"required": "<think>reason</think>", "prefilled": "reason</think>", "absent": ""}
+THINKS: tuple[Think, ...] = ("required", "prefilled", "absent")
 _FROM_CHECK = {
     "in_check": "<check> yes",
     "expect_update": "<check> yes</check>",
@@ -63,9 +64,7 @@ def test_cell(think: Think, outside_text: Outside, state: str, seen: str) -> Non
         assert "error" not in verdict(text, think, outside_text)
     elif " " in cell:
         kind, tag = cell.split()
-        got = verdict(text + ("" if seen == END else " and so on"), think, outside_text)
-        assert "error" in got
-        error = got["error"]
+        error = failed(text + ("" if seen == END else " and so on"), think, outside_text)
         assert (error["kind"], error["tag"]) == (kind, tag)
         assert error["found"] == (None if seen == END else seen)
         assert error["offset"] == (len(text) if seen == END else len(text) - len(seen))
@@ -81,14 +80,12 @@ def test_cell(think: Think, outside_text: Outside, state: str, seen: str) -> Non
 
 @pytest.mark.parametrize("seen", [*TAGS, END])
 @pytest.mark.parametrize(
-    ("think", "state"), [(think, state) for think in _TO_CHECK for state in ways(think) if state in OUTSIDE]
+    ("think", "state"), [(think, state) for think in THINKS for state in ways(think) if state in OUTSIDE]
 )
 def test_stray_text_is_found_before_what_follows(think: Think, state: str, seen: str) -> None:
     """Under outside_text="forbid" text outside is the error, whatever tag follows it (§2.4)."""
     text = ways(think)[state] + "\n \u3000so: "
-    got = verdict(text + ("" if seen == END else seen), think, "forbid")
-    assert "error" in got
-    error = got["error"]
+    error = failed(text + ("" if seen == END else seen), think, "forbid")
     assert (error["kind"], error["tag"]) == ("stray_text", OUTSIDE[state])
     assert error["offset"] == text.index("so: ", len(ways(think)[state]))
     assert (error["found"], error["value"], error["truncated"]) == (None, None, False)
@@ -102,9 +99,7 @@ def test_wrong_value_is_found_before_what_follows(think: Think, outside_text: Ou
     way = (
         _TO_CHECK[think] + _FROM_CHECK["expect_next"] + "<next>" if element == "next" else _TO_CHECK[think] + "<check>"
     )
-    got = verdict(way + "\u00a0 may be \n" + ("" if seen == END else seen), think, outside_text)
-    assert "error" in got
-    error = got["error"]
+    error = failed(way + "\u00a0 may be \n" + ("" if seen == END else seen), think, outside_text)
     assert (error["kind"], error["tag"], error["offset"]) == ("bad_value", element, len(way))
     assert (error["value"], error["found"]) == ("may be", None if seen == END else seen)
     assert not error["truncated"]
@@ -116,15 +111,15 @@ def test_wrong_value_is_found_before_what_follows(think: Think, outside_text: Ou
 def test_values_belong_to_their_element(element: str, value: str, seen: str) -> None:
     """A value of the other element, or none at all, is a wrong value before every tag (§2.2)."""
     way = "<think>reason</think>" + ("<check>" if element == "check" else _FROM_CHECK["expect_next"] + "<next>")
-    got = verdict(way + value + seen)
-    if value not in VALUES[element]:
-        assert "error" in got
-        assert (got["error"]["kind"], got["error"]["value"], got["error"]["found"]) == ("bad_value", value, seen)
-    elif seen == f"</{element}>":
-        assert element == "next" or ("error" in got and got["error"]["kind"] == "missing")
+    if seen == f"</{element}>" and value in VALUES[element]:
+        assert "error" not in verdict(way + value + seen + _FINISH["expect_update" if element == "check" else "done"])
+        return
+    error = failed(way + value + seen)
+    if value in VALUES[element]:
+        assert (error["kind"], error["tag"], error["offset"]) == ("unclosed", element, len(way + value))
     else:
-        assert "error" in got
-        assert (got["error"]["kind"], got["error"]["tag"]) == ("unclosed", element)
+        assert (error["kind"], error["tag"], error["value"]) == ("bad_value", element, value)
+    assert error["found"] == seen
 
 
 # {0}: a value cut short, {1}: a value, {2}: its closing tag cut short.
@@ -157,9 +152,7 @@ def test_value_at_the_end_of_input(element: str, value: str, shape: str) -> None
     for cut in range(1, len(value)):
         for part in range(1, len(element) + 2):
             rest = shape.format(value[:cut], value, f"</{element}>"[: 1 + part])
-            got = verdict(way + rest)
-            assert "error" in got
-            error = got["error"]
+            error = failed(way + rest)
             assert error["tag"] == element
             if shape in GROWING:
                 assert (error["kind"], error["offset"]) == ("unclosed", len(way) + len(rest))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cases import verdict, verdict_of
 from gategrammar import GateParseError, format_response, parse, try_parse
 from oracle import MODES, TAGS, WHITE_SPACE, Outside, Think, oracle, tags_of
-from strategies import free_text, mutations, responses, soups, walks
+from strategies import free_text, mutations, responses, soups, stretched, walks
 
 all_modes = pytest.mark.parametrize(("think", "outside_text"), MODES)
 
@@ -59,6 +59,16 @@ def test_walks(think: Think, outside_text: Outside, data: st.DataObject) -> None
 
 
 @all_modes
+@given(data=st.data())
+@settings(max_examples=200)
+def test_long_texts(think: Think, outside_text: Outside, data: st.DataObject) -> None:
+    """The same holds where a text is long, whatever makes it long and wherever that stands."""
+    near = st.one_of(responses(think, outside_text), mutations(think, outside_text), walks(think, outside_text))
+    text = data.draw(stretched(near))
+    assert verdict(text, think, outside_text) == oracle(text, think, outside_text)
+
+
+@all_modes
 def test_all_short_sequences_of_tags(think: Think, outside_text: Outside) -> None:
     """All sequences of up to four tags after each beginning of a response get the oracle's verdict."""
     whole = "<think>why</think>\n<check>no</check>\n<update>m</update>\n<next>end</next>"
@@ -71,13 +81,15 @@ def test_all_short_sequences_of_tags(think: Think, outside_text: Outside) -> Non
 
 @all_modes
 def test_every_cut_and_every_lost_character(think: Think, outside_text: Outside) -> None:
-    """A response cut at any place, or without any one of its characters, gets the oracle's verdict."""
+    """A response cut at any place, with a character lost, added or repeated 5,000 times, gets the oracle's verdict."""
     whole = (
         "<think>a <think>b</think>\r\n c</think>\n <check> yes </check>\n"
         "<update> x < y </update>\n<next>\tend\n</next>\n"
     )
     for at in range(len(whole) + 1):
-        for text in (whole[:at], whole[:at] + whole[at + 1 :], whole[at:], whole[:at] + "<" + whole[at:]):
+        run = whole[at - 1 : at] * 5000
+        edited = (whole[:at], whole[:at] + whole[at + 1 :], whole[at:], whole[:at] + "<" + whole[at:])
+        for text in (*edited, whole[:at] + run + whole[at:], *(" " * 5000 + text for text in edited)):
             assert verdict(text, think, outside_text) == oracle(text, think, outside_text), text
 
 
@@ -128,9 +140,9 @@ def test_answers_survive_pickle_and_copy(text: str) -> None:
     for again in [*pickles, copy.copy(answer), copy.deepcopy(answer)]:
         assert type(again) is type(answer)
         assert verdict_of(again) == verdict_of(answer)
-        if isinstance(answer, GateParseError):
-            assert (str(again), again.raw, again.hint) == (str(answer), answer.raw, answer.hint)
-            assert again.args == answer.args
+        if isinstance(answer, GateParseError) and isinstance(again, GateParseError):
+            assert (str(again), again.args) == (str(answer), answer.args)
+            assert (again.raw, again.hint) == (answer.raw, answer.hint)
         else:
             assert again == answer
 
