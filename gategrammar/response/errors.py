@@ -76,8 +76,9 @@ class GateParseError(ValueError):
         return f"{self.args[0]}{hint} (at line {self.line}, column {self.column})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by the fields, since they are keyword arguments."""
-        return _restore, (type(self), self.args[0], self._fields())
+        """Pickle and copy by the fields, since they are keyword arguments; notes go along as for any exception."""
+        notes = {"__notes__": self.__notes__} if hasattr(self, "__notes__") else None
+        return _restore, (type(self), self.args[0], self._fields()), notes
 
 
 class MissingTagError(GateParseError):

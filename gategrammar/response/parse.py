@@ -30,7 +30,7 @@ def parse(text: str, *, think: Think = REQUIRED, outside_text: OutsideText = IGN
     """
     try:
         response = recognise(text, think, outside_text)
-    except (KeyError, TypeError, AttributeError):
+    except TypeError:
         check_text(text)
         check_modes(think, outside_text)
         raise

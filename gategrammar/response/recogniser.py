@@ -13,7 +13,17 @@ import re
 from functools import cache
 
 from gategrammar.response._tables import ACCEPTING, ELEMENTS, MEANING, MOVES, STAGES, STARTS
-from gategrammar.response.grammar import ABSENT, FORBID, IGNORE, PREFILLED, REQUIRED, OutsideText, Think, one_of
+from gategrammar.response.grammar import (
+    ABSENT,
+    FORBID,
+    IGNORE,
+    PREFILLED,
+    REQUIRED,
+    OutsideText,
+    Think,
+    check_modes,
+    one_of,
+)
 from gategrammar.response.result import GateResponse, Spans
 from gategrammar.response.text import WHITE_SPACE, skip_space, trim
 
@@ -32,8 +42,8 @@ def recognise(text: str, think: Think, outside_text: OutsideText) -> GateRespons
     """Return the response that *text* is, or None if it is none; arguments as :func:`gategrammar.parse`.
 
     Raises:
-        KeyError: unknown mode.
-        TypeError: *text* is no str.
+        TypeError: *text* is no str, or a mode cannot be one.
+        ValueError: unknown mode.
     """
     whole, segments = _patterns(think, outside_text)
     if len(text) < _SHORT:
@@ -70,6 +80,7 @@ def _patterns(think: Think, outside_text: OutsideText) -> tuple[re.Pattern[str],
 
     Each group is the content of an element, in their order; the white space before it is outside the group.
     """
+    check_modes(think, outside_text)
     gap = {IGNORE: _BODY, FORBID: _SPACE}[outside_text]
     segments = [""]
     for element in ELEMENTS:

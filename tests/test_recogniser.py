@@ -1,0 +1,112 @@
+"""The fast path and the stream say exactly what the reference parser says."""
+
+import random
+from collections.abc import Iterator
+from itertools import product, repeat
+from typing import get_args
+
+import pytest
+
+import documents
+from cases import Case, handed, pairs, recorded
+from gategrammar import GateParseError, GateResponse, ResponseStream
+from gategrammar.response import recogniser
+from gategrammar.response.grammar import OutsideText, Think
+from gategrammar.response.lalr import read
+from gategrammar.response.recogniser import recognise
+from gategrammar.response.result import Spans
+
+MODES = list(product(get_args(Think), get_args(OutsideText)))
+#: Together 20,000 texts, each in all six modes.
+WALKS, MUTATIONS = 8_000, 12_000
+PARTS = 8
+
+
+def reference(text: str, think: Think, outside_text: OutsideText) -> GateResponse | GateParseError:
+    """Return the verdict of the LALR parser."""
+    try:
+        return read(text, think, outside_text)
+    except GateParseError as error:
+        return error
+
+
+def streamed(text: str, think: Think, outside_text: OutsideText, cuts: Iterator[int]) -> GateResponse | GateParseError:
+    """Return the verdict of a stream that is fed pieces of the lengths that *cuts* gives."""
+    stream = ResponseStream(think=think, outside_text=outside_text)
+    start = 0
+    try:
+        while start < len(text):
+            end = start + next(cuts)
+            stream.feed(text[start:end])
+            start = end
+        return stream.close()
+    except GateParseError as error:
+        return error
+
+
+def same(one: GateResponse | GateParseError | None, other: GateResponse | GateParseError) -> bool:
+    """Compare verdicts: results with their spans, errors by what is part of the parity, and the place."""
+    if isinstance(one, GateResponse) and isinstance(other, GateResponse):
+        return one == other and one.spans == other.spans
+    if isinstance(one, GateParseError) and isinstance(other, GateParseError):
+        return all(getattr(one, name) == getattr(other, name) for name in ("kind", "tag", "offset", "line", "column"))
+    return one is None and isinstance(other, GateParseError)
+
+
+def check(text: str, chance: random.Random) -> int:
+    """Compare all readers on one text in all modes; return in how many it is valid."""
+    valid = 0
+    for think, outside_text in MODES:
+        expected = reference(text, think, outside_text)
+        valid += isinstance(expected, GateResponse)
+        assert same(recognise(text, think, outside_text), expected), (text, think, outside_text)
+        cuts = map(chance.randint, repeat(1), repeat(chance.choice([1, 3, 9, 40])))
+        assert same(streamed(text, think, outside_text, cuts), expected), (text, think, outside_text)
+    return valid
+
+
+@pytest.mark.parametrize("case", [*handed(), *recorded(), *pairs("valid"), *pairs("invalid")], ids=str)
+def test_readers_agree_on_the_corpora(case: Case) -> None:
+    """Recogniser, stream and reference parser agree on every fixture in every mode, one character at a time too."""
+    check(case.text, random.Random(0))
+    for think, outside_text in MODES:
+        one_by_one = streamed(case.text, think, outside_text, repeat(1))
+        assert same(one_by_one, reference(case.text, think, outside_text))
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("made", ["walks", "mutations"])
+def test_readers_agree_on_made_texts(made: str, part: int) -> None:
+    """Recogniser, stream and reference parser agree on 20,000 texts in six modes; enough are valid to matter."""
+    count = (WALKS if made == "walks" else MUTATIONS) // PARTS
+    chance = random.Random(part)
+    valid = sum(check(text, chance) for text in getattr(documents, made)(count, seed=part))
+    assert valid > count // 5
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_readers_agree_on_long_texts(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long texts go another way through the recogniser: the same texts sent that way get the same verdicts."""
+    monkeypatch.setattr(recogniser, "_SHORT", 0)
+    chance = random.Random(part)
+    assert sum(check(text, chance) for text in documents.walks(500, seed=100 + part)) > 100
+    assert sum(check(text, chance) for text in documents.mutations(500, seed=100 + part)) > 100
+
+
+def test_patterns_take_what_nests_nothing() -> None:
+    """The patterns take a plain response in every mode, so it is not the automaton that makes the tests pass."""
+    for think, outside_text in MODES:
+        head = {"required": "<think> why </think>", "prefilled": " why </think>", "absent": ""}[think]
+        text = f"{head}\n<check> yes </check>\n<update> a < b </update>\n<next>end\n</next>\n"
+        whole, segments = recogniser._patterns(think, outside_text)
+        assert whole.fullmatch(text)
+        assert recogniser._hop(text, segments)
+
+
+def test_spans_are_found_when_asked_for() -> None:
+    """A recognised response looks its places up in the text, once."""
+    response = recognise("<think> a </think><check>no</check><update>b</update><next>end</next>", "required", "ignore")
+    assert response is not None
+    assert not isinstance(response._located, Spans)
+    assert response.spans == ((8, 9), (25, 27), (43, 44), (59, 62))
+    assert response.spans is response.spans
