@@ -190,7 +190,15 @@ def failure(
         found=found,
         value=value,
         raw=shorten(text, text, len(text)) if raw is None else raw,
-        hint=hint(kind, element, leading=failed == 0, found=found, value=value, text=text),
+        hint=hint(
+            kind,
+            element,
+            leading=failed == 0,
+            following=stage.element if expected else None,
+            found=found,
+            value=value,
+            text=text,
+        ),
     )
 
 

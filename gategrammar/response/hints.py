@@ -10,13 +10,23 @@ _LIKE_OPEN, _LIKE_SLASH, _LIKE_CLOSE = "(?:<|＜|&lt;|\\[)", "[/／\\\\]", "(?:>
 _MARKS = "`\"'*_“”‘’「」.,:;!()[]{}"
 
 
-def hint(kind: str, element: Element, *, leading: bool, found: str | None, value: str | None, text: str) -> str | None:
+def hint(
+    kind: str,
+    element: Element,
+    *,
+    leading: bool,
+    following: int | None,
+    found: str | None,
+    value: str | None,
+    text: str,
+) -> str | None:
     """Return a hint for an error, or None.
 
     Args:
         kind: what failed.
         element: the element that failed.
         leading: whether that is the leading element, which a server may deliver elsewhere.
+        following: the number of the element that is open or expected; None after the last.
         found: the tag seen.
         value: the wrong value.
         text: what has arrived of the response.
@@ -33,7 +43,10 @@ def hint(kind: str, element: Element, *, leading: bool, found: str | None, value
             'if the server delivers the reasoning in another field, with think="absent"'
         )
     if leading and kind == "duplicate" and found == element.opening.text:
-        return f'if the text holds its own {element.name}, read it with think="required"'
+        if following is None:
+            return "a second response follows the first"
+        if following == 1:
+            return f'if the text holds its own {element.name}, read it with think="required"'
     return None
 
 
@@ -56,5 +69,5 @@ def _near_miss(element: Element, text: str, *, closing: bool) -> str | None:
     like = rf"{_LIKE_OPEN}{slash}\s{{0,4}}{re.escape(element.name)}(?:\s[^<>]{{0,40}})?{_LIKE_CLOSE}"
     for near in re.finditer(like, text, re.IGNORECASE):
         if near.group() != exact:
-            return f"{ascii(near.group())[1:-1]} is no tag; it has to be spelled {exact}"
+            return f"{ascii(near.group())[1:-1]} is no tag, it has to be spelled {exact}"
     return None

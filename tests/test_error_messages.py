@@ -1,0 +1,116 @@
+"""The exact words of every error: they are read by people, so they are part of the interface."""
+
+import pytest
+
+from gategrammar import GateParseError, try_parse
+
+HEAD = "<think>t</think>\n"
+CHECK = "<check>yes</check>\n"
+UPDATE = "<update>m</update>\n"
+NEXT = "<next>end</next>"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "<think> is missing: found the end of the text (at line 1, column 1)"),
+        (
+            CHECK + UPDATE + NEXT,
+            "<think> is missing: found <check>; if the prompt already ends with <think>, read it with "
+            'think="prefilled"; if the server delivers the reasoning in another field, with think="absent" (at line 1, column 1)',
+        ),
+        (
+            "t</think>\n" + CHECK,
+            "</think> has no <think> before it: expected <think>; "
+            'if the prompt already ends with <think>, read it with think="prefilled" (at line 1, column 2)',
+        ),
+        ("<think>t", "<think> is not closed: expected </think>, found the end of the text (at line 1, column 9)"),
+        (
+            "<think>t" + CHECK,
+            "<think> is not closed: expected </think>, found <check> (at line 1, column 9)",
+        ),
+        (HEAD + UPDATE, "<check> is missing: found <update> (at line 2, column 1)"),
+        (
+            HEAD + "<Check>yes</Check>" + UPDATE,
+            "<check> is missing: found <update>; "
+            "<Check> is no tag, it has to be spelled <check> (at line 2, column 19)",
+        ),
+        (
+            HEAD + "＜check＞yes" + UPDATE,
+            "<check> is missing: found <update>; "
+            "\\uff1ccheck\\uff1e is no tag, it has to be spelled <check> (at line 2, column 11)",
+        ),
+        (HEAD + "yes</check>", "</check> has no <check> before it: expected <check> (at line 2, column 4)"),
+        (HEAD + "</next>", "</next> has no <next> before it: expected <check> (at line 2, column 1)"),
+        (
+            HEAD + "<check>maybe</check>",
+            "<check> holds 'maybe': expected 'yes' or 'no' (at line 2, column 8)",
+        ),
+        (
+            HEAD + "<check>yes|no</check>",
+            "<check> holds 'yes|no': expected 'yes' or 'no'; "
+            "the prompt's template was copied instead of filled in (at line 2, column 8)",
+        ),
+        (
+            HEAD + "<check>`yes`</check>",
+            "<check> holds '`yes`': expected 'yes' or 'no'; "
+            "the value stands alone, without quotes, marks or punctuation: yes (at line 2, column 8)",
+        ),
+        (
+            HEAD + "<check>Yes</check>",
+            "<check> holds 'Yes': expected 'yes' or 'no'; values are lower case: yes (at line 2, column 8)",
+        ),
+        (HEAD + "<check></check>", "<check> holds '': expected 'yes' or 'no' (at line 2, column 8)"),
+        (
+            HEAD + f"<check>{'long ' * 20}</check>",
+            f"<check> holds '{('long ' * 20)[:59]}…': expected 'yes' or 'no' (at line 2, column 8)",
+        ),
+        (
+            HEAD + "<check>\x1b[31m\u202e\ud800</check>",
+            "<check> holds '\\x1b[31m\\u202e\\ud800': expected 'yes' or 'no' (at line 2, column 8)",
+        ),
+        (
+            HEAD + "<check> ye",
+            "<check> is not closed: expected </check>, found the end of the text (at line 2, column 11)",
+        ),
+        (HEAD + CHECK + CHECK, "check is complete, but <check> follows: expected <update> (at line 3, column 1)"),
+        (
+            HEAD + CHECK + "<update>m</ update>\n" + NEXT,
+            "<update> is not closed: expected </update>, found <next>; "
+            "</ update> is no tag, it has to be spelled </update> (at line 4, column 1)",
+        ),
+        (
+            (HEAD + CHECK + UPDATE + NEXT + "\n") * 2,
+            "think is complete, but <think> follows: expected the end of the response; "
+            "a second response follows the first (at line 5, column 1)",
+        ),
+    ],
+)
+def test_message(text: str, message: str) -> None:
+    """What failed, what was expected and found, the hint if there is one, and the place, always last."""
+    assert str(try_parse(text)) == message
+
+
+def test_message_of_stray_text() -> None:
+    """Stray text is shown, and what should stand there is named."""
+    error = try_parse("\nSure!\n" + HEAD, outside_text="forbid")
+    assert str(error) == "text outside the elements, 'Sure!': expected <think> (at line 2, column 1)"
+
+
+def test_message_of_absent_think() -> None:
+    """Think in a text that should hold none points to the mode."""
+    error = try_parse(HEAD + CHECK, think="absent")
+    assert str(error) == (
+        "think is complete, but <think> follows: expected <check>; "
+        'if the text holds its own think, read it with think="required" (at line 1, column 1)'
+    )
+
+
+def test_a_hint_can_be_replaced() -> None:
+    """with_hint gives the same error with other words for people."""
+    error = try_parse("<think>t")
+    assert isinstance(error, GateParseError)
+    other = error.with_hint("cut by max_tokens")
+    assert type(other) is type(error)
+    assert str(other).endswith("found the end of the text; cut by max_tokens (at line 1, column 9)")
+    assert {**other.to_dict(), "hint": None, "message": str(error)} == error.to_dict()
