@@ -2,7 +2,7 @@
 
 import re
 
-from gategrammar.response.grammar import Element
+from gategrammar.response.grammar import ABSENT, PREFILLED, REQUIRED, Element
 from gategrammar.response.text import WHITE_SPACE
 
 #: What people and models write in place of "<", "/", ">"; a look-alike is searched within a short distance only.
@@ -31,22 +31,23 @@ def hint(
         value: the wrong value.
         text: what has arrived of the response.
     """
-    if kind == "bad_value" and value is not None:
-        return _value_hint(element, value)
-    if kind != "duplicate" and (near := _near_miss(element, text, closing=kind == "unclosed")):
-        return near
-    if leading and kind == "unopened":
-        return f'if the prompt already ends with {element.opening.text}, read it with think="prefilled"'
-    if leading and kind == "missing" and found is not None:
-        return (
-            f'if the prompt already ends with {element.opening.text}, read it with think="prefilled"; '
-            'if the server delivers the reasoning in another field, with think="absent"'
-        )
-    if leading and kind == "duplicate" and found == element.opening.text:
-        if following is None:
-            return "a second response follows the first"
-        if following == 1:
-            return f'if the text holds its own {element.name}, read it with think="required"'
+    if kind == "bad_value":
+        return _value_hint(element, value or "")
+    near = None if kind == "duplicate" else _near_miss(element, text, closing=kind == "unclosed")
+    return near or (_leading_hint(kind, element, following, found) if leading else None)
+
+
+def _leading_hint(kind: str, element: Element, following: int | None, found: str | None) -> str | None:
+    """The leading element is the one that arrives in several ways (semantics §5)."""
+    prefilled = f'if the prompt already ends with {element.opening.text}, read it with think="{PREFILLED}"'
+    if kind == "unopened":
+        return prefilled
+    if kind == "missing" and found is not None:
+        return f'{prefilled}; if the server delivers the reasoning in another field, with think="{ABSENT}"'
+    if kind == "duplicate" and found == element.opening.text and following is None:
+        return "a second response follows the first"
+    if kind == "duplicate" and found == element.opening.text and following == 1:
+        return f'if the text holds its own {element.name}, read it with think="{REQUIRED}"'
     return None
 
 
