@@ -16,10 +16,10 @@ NEXT = "<next>end</next>"
         ("", "<think> is missing: found the end of the text (at line 1, column 1)"),
         (
             CHECK + UPDATE + NEXT,
-            "<think> is missing: found <check>; if the prompt already ends with <think>, read it with "
             "<think> is missing: found <check>; if the prompt already ends with <think>, "
             'read it with think="prefilled"; if the server delivers the reasoning in another field, '
             'with think="absent" (at line 1, column 1)',
+        ),
         (
             "t</think>\n" + CHECK,
             "</think> has no <think> before it: expected <think>; "
