@@ -1,0 +1,166 @@
+"""Speed of parse(): ratios to a careful user's possessive regex, worst cases, errors, memory.
+
+Own rounds and no benchmark library: pyperf and pytest-benchmark time one function after the other, and on a shared
+machine the neighbours change in between. Here all contestants run in turn within each round, and the median of the
+ratios is shown.
+
+Usage: python benchmarks/bench_parse.py [--rounds N] [speed|worst|errors|memory …]
+"""
+
+import argparse
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+
+import timing
+from readers import READERS, peers, possessive
+
+from gategrammar import ResponseStream, parse, try_parse
+
+#: A sentence of 66 code points, with a "<" in it or without.
+WITH = "the cache was cleared before the deploy and a<4 of 4 runs passed. "
+WITHOUT = "the cache was cleared before the deploy and 3 of 4 runs passed.. "
+SIZES = {"300 B": 300, "2 kB": 2_000, "20 kB": 20_000, "1 MB": 1_000_000}
+SMALL = 60
+#: Some peers take minutes for more.
+LONGEST_FOR_PEERS = 100_000
+
+
+def document(size: int, *, heavy: str, sentence: str) -> str:
+    """Return a response of about *size* code points, most of them in one element."""
+    frame = "<think>\n{}\n</think>\n<check>yes</check>\n<update>\n{}\n</update>\n<next>continue</next>"
+    room = size - len(frame)
+    small = min(SMALL, room // 2)
+    small_text, large_text = ((sentence * (length // len(sentence) + 1))[:length] for length in (small, room - small))
+    return frame.format(*((large_text, small_text) if heavy == "think" else (small_text, large_text)))
+
+
+def worst(n: int) -> dict[str, str]:
+    """Return texts that are hard for some reader, of a size that grows with *n*."""
+    head, tail = "<think>t</think><check>yes</check><update>", "</update><next>end</next>"
+    turn = f"{head}m{tail}"
+    return {
+        "nested think": "<think>" * n + "</think>" * n + turn[16:],
+        "think closers": "<think>" + "</think>" * n + turn[16:],
+        "think openers": "<think>" * n,
+        "repeated think": "<think>a</think>b" * n + turn[16:],
+        "foreign tag in think": "<think>" * n + "<update></think>" + turn[16:],
+        "runs of <": head + "<" * n + tail,
+        "half tags": head + "</updat" * n + tail,
+        "spaces in check": f"<think>t</think><check>{' ' * n}yes{' ' * n}</check><update>m{tail}",
+        "spaces in check, no value": f"<think>t</think><check>{' ' * n}",
+        "spaces in update": head + " " * n + "m" + " " * n + tail,
+        "repeated turns": turn * n,
+        "line ends, then an error": head + "\r\n" * n,
+        "prose around": "x\n" * n + turn + "y\n" * n,
+    }
+
+
+def stream(text: str, piece: int) -> None:
+    """Feed a text in pieces; the verdict does not matter."""
+    reader = ResponseStream()
+    try:
+        for start in range(0, len(text), piece):
+            reader.feed(text[start : start + piece])
+        reader.close()
+    except ValueError:
+        pass
+
+
+def speed(rounds: int) -> None:
+    """Print the table of ratios to (b)."""
+    others, missing = peers()
+    readers: dict[str, Callable[[str], object]] = {**READERS, **others}
+    names = [name for name in readers if name != "possessive re"]
+    print(f"\n### Ratio to a careful possessive regex, medians of {rounds} paired rounds\n")
+    print(f"{timing.machine()}\n")
+    print("| size | heavy | `<` | regex, µs | " + " | ".join(names) + " |")
+    print("|-|-|-|-|" + "-|" * len(names))
+    for size, length in SIZES.items():
+        for sentence in (WITH, WITHOUT):
+            for heavy in ("think", "update"):
+                text = document(length, heavy=heavy, sentence=sentence)
+                assert parse(text) == possessive(text)
+                slow = set(others) if length > LONGEST_FOR_PEERS else set()
+                calls = {name: partial(read, text) for name, read in readers.items() if name not in slow}
+                times = timing.paired(calls, rounds)
+                cells = [
+                    f"{timing.ratio(times, name, 'possessive re'):.2f}" if name in calls else "–" for name in names
+                ]
+                base = sorted(times["possessive re"])[rounds // 2] * 1e6
+                mark = "every 66" if sentence is WITH else "none"
+                print(f"| {size} | {heavy} | {mark} | {base:.1f} | " + " | ".join(cells) + " |", flush=True)
+    for reason in missing:
+        print(f"\nnot measured: {reason}")
+
+
+def growth(rounds: int) -> None:
+    """Print what four times the input costs, for parse() and for a stream fed one character at a time."""
+    print("\n### Four times the input, times the cost (linear: 4)\n")
+    print("| case | parse() | stream, 1 character a piece |")
+    print("|-|-|-|")
+    readers: dict[str, tuple[int, Callable[[str], object]]] = {
+        "parse()": (20_000, try_parse),
+        "stream": (2_000, lambda text: stream(text, 1)),
+    }
+    for name in worst(1):
+        cells = []
+        for n, read in readers.values():
+            calls = {size: partial(read, worst(size)[name]) for size in (n, 4 * n)}
+            times = timing.paired({str(size): call for size, call in calls.items()}, max(5, rounds // 3))
+            cells.append(f"{min(times[str(4 * n)]) / min(times[str(n)]):.1f}")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def errors(rounds: int) -> None:
+    """Print what an error costs, as a multiple of a successful match of (b) at the same size."""
+    text = document(300, heavy="think", sentence=WITH)
+    broken = {
+        "no check": text.replace("<check>yes</check>", ""),
+        "bad value": text.replace("yes", "maybe"),
+        "cut": text[:-20],
+        "no think": text.replace("<think>", ""),
+    }
+    print("\n### An error at 300 B, as a multiple of a regex match at 300 B (Lark loaded)\n")
+    print("| error | ratio |")
+    print("|-|-|")
+    calls: dict[str, Callable[[], object]] = {"match": partial(possessive, text)}
+    calls |= {name: partial(try_parse, case) for name, case in broken.items()}
+    times = timing.paired(calls, rounds)
+    for name in broken:
+        print(f"| {name} | {timing.ratio(times, name, 'match'):.1f} |")
+
+
+def memory(_rounds: int) -> None:
+    """Print the peak of extra memory for a response of 100 MB, as a multiple of its size."""
+    print("\n### Peak extra memory for 100 MB (parse(): result included)\n")
+    print("| case | multiple of the size |")
+    print("|-|-|")
+    for heavy in ("think", "update"):
+        for name, sentence in (("`<` every 66", WITH), ("no `<`", WITHOUT)):
+            text = document(100_000_000, heavy=heavy, sentence=sentence)
+            tracemalloc.start()
+            response = parse(text)
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert response.update_gate
+            print(f"| {heavy}, {name} | {peak / len(text):.2f} |", flush=True)
+
+
+TABLES = {"speed": speed, "worst": growth, "errors": errors, "memory": memory}
+
+
+def main() -> None:
+    """Print the tables that are asked for, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)}; all by default")
+    parser.add_argument("--rounds", type=int, default=25, help="paired rounds a row (default 25)")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.tables) - set(TABLES):
+        parser.error(f"unknown table {', '.join(sorted(unknown))}: choose from {', '.join(TABLES)}")
+    for name in arguments.tables or TABLES:
+        TABLES[name](arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
