@@ -1,0 +1,81 @@
+"""What ``gategrammar parse`` does: one pass over the input that reads, parses, writes, explains and counts."""
+
+import sys
+from collections.abc import Callable, Sequence
+from io import TextIOWrapper
+from typing import TypeAlias
+
+import click
+
+from gategrammar.cli._ending import Exit, orderly
+from gategrammar.cli._explain import Explainer
+from gategrammar.cli._input import STDIN, Fault, Record, records, size, too_deep
+from gategrammar.cli._progress import Bar
+from gategrammar.cli._table import Table
+from gategrammar.cli._terminal import Terminal, json_line, write_line
+from gategrammar.response.errors import GateParseError
+from gategrammar.response.grammar import OutsideText, Think
+from gategrammar.response.parse import try_parse
+from gategrammar.response.result import GateResponse
+
+#: What a response comes to.
+_Verdict: TypeAlias = GateResponse | GateParseError
+_Write: TypeAlias = Callable[[Record, _Verdict], None]
+
+
+def run(
+    files: Sequence[str],
+    *,
+    jsonl: bool | None,
+    field: str,
+    think: Think,
+    outside_text: OutsideText,
+    pretty: bool,
+    error_limit: int,
+    quiet: bool,
+    exit_zero: bool,
+) -> Exit:
+    """Parse every response in *files*; arguments as the options of ``gategrammar parse``."""
+    if files.count(STDIN) > 1:
+        raise click.UsageError(f"{STDIN} is standard input, which can be read only once")
+    explainer = Explainer(Terminal(stderr=True), limit=0 if quiet else error_limit or sys.maxsize, at_end=pretty)
+    with orderly(lambda: explainer.close(interrupted=True)):
+        write = _table(files) if pretty else _json
+        with Bar(explainer.console, size(files)) as bar:
+            for item in bar.track(records(files, jsonl=jsonl, field=field, advance=bar.read)):
+                if isinstance(item, Fault):
+                    explainer.fault(item)
+                    continue
+                verdict = try_parse(item.text, think=think, outside_text=outside_text)
+                try:
+                    write(item, verdict)
+                except RecursionError:
+                    explainer.fault(too_deep(item.file, item.line))
+                else:
+                    explainer.verdict(item, verdict)
+        explainer.close()
+    return explainer.tally.exit(zero=exit_zero)
+
+
+def _json(record: Record, verdict: _Verdict) -> None:
+    failed = isinstance(verdict, GateParseError)
+    write_line(
+        json_line(
+            {
+                "file": record.file,
+                "line": record.line,
+                "result": None if failed else verdict.to_dict(),
+                "error": verdict.to_dict() if failed else None,
+                "input": record.rest,
+            }
+        )
+    )
+
+
+def _table(files: Sequence[str]) -> _Write:
+    console = Terminal(stderr=False)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the locale's encoding lacks is escaped too
+    table = Table(files, console.width)
+    console.print(table.head())
+    return lambda record, verdict: console.print(table.row(record, verdict))
