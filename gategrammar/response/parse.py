@@ -2,12 +2,11 @@
 
 from gategrammar.response._tables import ELEMENTS, MEANING
 from gategrammar.response.errors import GateParseError
-from gategrammar.response.grammar import IGNORE, REQUIRED, Element, OutsideText, Think, check_modes, one_of
+from gategrammar.response.grammar import IGNORE, REQUIRED, Element, OutsideText, Think, check_modes
 from gategrammar.response.recogniser import recognise
 from gategrammar.response.result import GateResponse
+from gategrammar.response.tags import ANY_TAG
 from gategrammar.response.text import check_text
-
-_TAG = one_of(tag.text for element in ELEMENTS for tag in (element.opening, element.closing))
 
 
 def parse(text: str, *, think: Think = REQUIRED, outside_text: OutsideText = IGNORE) -> GateResponse:
@@ -77,7 +76,7 @@ def _written(element: Element, content: object) -> str:
         return next(value for value in element.values if MEANING[value] is content)
     if not isinstance(content, str):
         raise TypeError(f"the text of {element.name} must be a str, not {type(content).__name__}")
-    if tag := _TAG.search(content):
+    if tag := ANY_TAG.search(content):
         raise ValueError(
             f"the text of {element.name} holds the tag {tag.group()} at offset {tag.start()}; "
             "there is no escaping: spell it otherwise"

@@ -25,17 +25,15 @@ from gategrammar.response.grammar import (
     one_of,
 )
 from gategrammar.response.result import GateResponse, Spans
+from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS
 from gategrammar.response.text import WHITE_SPACE, skip_space, trim
 
 #: In code points: below it one match is faster than hopping (benchmarks/bench_parse.py measures both).
 _SHORT = 4_000
 
-_OPENINGS = {element.opening.text: number for number, element in enumerate(ELEMENTS)}
-_CLOSINGS = {element.closing.text: number for number, element in enumerate(ELEMENTS)}
-_TAG = one_of((*_OPENINGS, *_CLOSINGS))
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled: one step a "<", not two.
-_BODY = f"[^<]*+(?:(?!{_TAG.pattern})<[^<]*+)*+"
+_BODY = f"[^<]*+(?:(?!{ANY_TAG.pattern})<[^<]*+)*+"
 
 
 def recognise(text: str, think: Think, outside_text: OutsideText) -> GateResponse | None:
@@ -106,7 +104,7 @@ def _hop(text: str, segments: tuple[re.Pattern[str], ...]) -> tuple[str, ...] | 
     for segment in segments[:-1]:
         match = segment.match(text, position)
         following = match and text.find("<", match.end())
-        tag = _TAG.search(text, following) if following and following > 0 else None
+        tag = ANY_TAG.search(text, following) if following and following > 0 else None
         if match is None or tag is None:
             return None
         position = tag.start()
@@ -121,7 +119,7 @@ def _walk(text: str, think: Think, outside_text: OutsideText) -> Spans | None:
     starts, ends = ({0: 0} if think == PREFILLED else {}), {}
     position = 0
     try:
-        for tag in _TAG.finditer(text):
+        for tag in ANY_TAG.finditer(text):
             start, end = trim(text, position, tag.start())
             element, inside = STAGES[state]
             if not inside:
@@ -131,10 +129,10 @@ def _walk(text: str, think: Think, outside_text: OutsideText) -> Spans | None:
                 state = MOVES[state][text[start:end]]
             state = MOVES[state][tag.group()]
             position = tag.end()
-            if tag.group() in _OPENINGS:
-                starts.setdefault(_OPENINGS[tag.group()], position)
+            if tag.group() in OPENINGS:
+                starts.setdefault(OPENINGS[tag.group()], position)
             else:
-                ends[_CLOSINGS[tag.group()]] = tag.start()
+                ends[CLOSINGS[tag.group()]] = tag.start()
     except KeyError:
         return None
     if state not in ACCEPTING or (outside_text == FORBID and skip_space(text, position, len(text)) < len(text)):

@@ -21,15 +21,11 @@ from gategrammar.response.grammar import (
     OutsideText,
     Think,
     check_modes,
-    one_of,
 )
 from gategrammar.response.result import GateResponse, Span, Spans
+from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
 from gategrammar.response.text import WHITE_SPACE, check_text, may_grow, skip_space, trim, unsettled
 
-_OPENINGS = {element.opening.text: number for number, element in enumerate(ELEMENTS)}
-_CLOSINGS = {element.closing.text: number for number, element in enumerate(ELEMENTS)}
-_TAGS = (*_OPENINGS, *_CLOSINGS)
-_TAG = one_of(_TAGS)
 #: The elements in their order; the result has a field for each.
 _THINK, _CHECK, _UPDATE, _NEXT = range(len(ELEMENTS))
 
@@ -101,11 +97,11 @@ class ResponseStream:
         self._arrived.add(piece)
         text = self._waiting + piece
         position = 0
-        for tag in _TAG.finditer(text):
+        for tag in ANY_TAG.finditer(text):
             self._take_text(text[position : tag.start()])
             self._take_tag(tag.group())
             position = tag.end()
-        end = unsettled(text, position, _TAGS)
+        end = unsettled(text, position, TAGS)
         self._take_text(text[position:end])
         self._waiting = text[end:]
 
@@ -161,14 +157,14 @@ class ResponseStream:
             self._refuse(tag, found=tag)
         self._state = MOVES[self._state][tag]
         self._pass(tag)
-        if tag in _CLOSINGS:
+        if tag in CLOSINGS:
             self._content.close()
-            if ELEMENTS[_CLOSINGS[tag]].repeats:
+            if ELEMENTS[CLOSINGS[tag]].repeats:
                 self._content.pieces.append(tag)
             else:
                 self._finish()
             return
-        opened = _OPENINGS[tag]
+        opened = OPENINGS[tag]
         if self._content.number not in (opened, None):
             self._finish()
         if self._content.number is None:
