@@ -14,7 +14,7 @@ from rich.text import Text
 from gategrammar.cli import _terminal as terminal
 from gategrammar.cli._input import Fault, Record, name
 from gategrammar.response._tables import ELEMENTS
-from gategrammar.response.errors import BadValueError, DuplicateTagError, GateParseError, UnclosedTagError, place
+from gategrammar.response.errors import BadValueError, DuplicateTagError, GateParseError, Place, UnclosedTagError
 from gategrammar.response.text import WHITE_SPACE, skip_space
 
 #: Less is no line to look at; a narrow terminal wraps it.
@@ -60,15 +60,14 @@ class Diagnostic:
 
 def of_error(record: Record, error: GateParseError) -> Diagnostic:
     """Return what is to be said of a response that does not parse."""
-    where = f"{name(record.file)}:{record.line}"
     if record.in_row:
-        where = f"{where} (response: line {error.line}, column {error.column})"
+        where = f"{record.line} (response: line {error.line}, column {error.column})"
     else:
-        where = f"{name(record.file)}:{error.line}:{error.column}"
+        where = f"{error.line}:{error.column}"
     return Diagnostic(
         code=f"{error.kind} {error.tag}",
         message=str(error.args[0]),
-        where=where,
+        where=f"{name(record.file)}:{where}",
         source=record.text,
         mark=_marked(record.text, error),
         also=_explaining(record.text, error),
@@ -80,10 +79,8 @@ def of_fault(fault: Fault) -> Diagnostic:
     """Return what is to be said of input that could not be read."""
     where = name(fault.file)
     if fault.line is not None:
-        where += f":{fault.line}"
-    if fault.source is not None:
-        line, column = place(fault.source, fault.offset)
-        where = f"{name(fault.file)}:{(fault.line or 1) + line - 1}:{column}"
+        found = Place(fault.line).after(fault.source or "", fault.offset)
+        where += f":{found.line}" + (f":{found.column}" if fault.source is not None else "")
     return Diagnostic(
         code=fault.kind,
         message=fault.what,
@@ -110,13 +107,14 @@ def layout(diagnostic: Diagnostic, width: int) -> Text:
         if number > before + 1:
             text.append("...\n", terminal.ASIDE)
         before = number
-        room = max(width - gutter - len(" | ") - len(mark.label) - 1, _LEAST)
+        label = mark.label and f" {mark.label}"
+        room = max(width - gutter - len(" | ") - len(label), _LEAST)
         source, start, end = _excerpt(diagnostic.source or "", mark, room)
         main = mark is diagnostic.mark
         text.append(f"{number:>{gutter}} | ", terminal.ASIDE).append_text(source)
         text.append(f"\n{'':{gutter}} | ", terminal.ASIDE)
         text.append(
-            f"{' ' * start}{('^' if main else '-') * max(end - start, 1)} {mark.label}".rstrip() + "\n",
+            f"{' ' * start}{('^' if main else '-') * max(end - start, 1)}{label}\n",
             terminal.BAD if main else terminal.HELP,
         )
     if diagnostic.hint:
@@ -129,8 +127,9 @@ def _numbered(diagnostic: Diagnostic) -> dict[int, Mark]:
     """Return what to mark by line; what is wrong goes before what explains it."""
     if diagnostic.source is None:
         return {}
+    first = Place(diagnostic.first_line)
     marks = (diagnostic.also, diagnostic.mark)
-    return {place(diagnostic.source, mark.start)[0] + diagnostic.first_line - 1: mark for mark in marks if mark}
+    return {first.after(diagnostic.source, mark.start).line: mark for mark in marks if mark}
 
 
 def _excerpt(source: str, mark: Mark, width: int) -> tuple[Text, int, int]:

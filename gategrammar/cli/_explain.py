@@ -31,9 +31,17 @@ class Explainer:
         self._waiting: list[Text] = []
         self._left_out = 0
 
-    def verdict(self, record: Record, verdict: GateResponse | GateParseError) -> None:
-        """Take note of a response."""
+    def verdict(self, record: Record, verdict: GateResponse | GateParseError, write: Callable[[], None]) -> None:
+        """Take note of a response.
+
+        Args:
+            record: the response.
+            verdict: what it comes to.
+            write: writes that to standard output; after it is counted, so that the summary after Ctrl-C speaks of all
+                that was written, and before it is explained.
+        """
         count = self.tally.add(verdict)
+        write()
         if isinstance(verdict, GateParseError):
             self._say(count, lambda: diagnostics.of_error(record, verdict))
 

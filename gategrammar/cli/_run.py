@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from io import TextIOWrapper
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 import click
 
@@ -20,7 +21,8 @@ from gategrammar.response.result import GateResponse
 
 #: What a response comes to.
 _Verdict: TypeAlias = GateResponse | GateParseError
-_Write: TypeAlias = Callable[[Record, _Verdict], None]
+#: How a response is laid out, and how the line that this makes is written.
+_Form: TypeAlias = tuple[Callable[[Record, _Verdict], Any], Callable[[Any], None]]
 
 
 def run(
@@ -40,7 +42,8 @@ def run(
         raise click.UsageError(f"{STDIN} is standard input, which can be read only once")
     explainer = Explainer(Terminal(stderr=True), limit=0 if quiet else error_limit or sys.maxsize, at_end=pretty)
     with orderly(lambda: explainer.close(interrupted=True)):
-        write = _table(files) if pretty else _json
+        form: _Form = _table(files) if pretty else (_json, write_line)
+        render, write = form
         with Bar(explainer.console, size(files)) as bar:
             for item in bar.track(records(files, jsonl=jsonl, field=field, advance=bar.read)):
                 if isinstance(item, Fault):
@@ -48,34 +51,32 @@ def run(
                     continue
                 verdict = try_parse(item.text, think=think, outside_text=outside_text)
                 try:
-                    write(item, verdict)
+                    line = render(item, verdict)
                 except RecursionError:
                     explainer.fault(too_deep(item.file, item.line))
                 else:
-                    explainer.verdict(item, verdict)
+                    explainer.verdict(item, verdict, partial(write, line))
         explainer.close()
     return explainer.tally.exit(zero=exit_zero)
 
 
-def _json(record: Record, verdict: _Verdict) -> None:
+def _json(record: Record, verdict: _Verdict) -> str:
     failed = isinstance(verdict, GateParseError)
-    write_line(
-        json_line(
-            {
-                "file": record.file,
-                "line": record.line,
-                "result": None if failed else verdict.to_dict(),
-                "error": verdict.to_dict() if failed else None,
-                "input": record.rest,
-            }
-        )
+    return json_line(
+        {
+            "file": record.file,
+            "line": record.line,
+            "result": None if failed else verdict.to_dict(),
+            "error": verdict.to_dict() if failed else None,
+            "input": record.rest,
+        }
     )
 
 
-def _table(files: Sequence[str]) -> _Write:
+def _table(files: Sequence[str]) -> _Form:
     console = Terminal(stderr=False)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what the locale's encoding lacks is escaped too
+    # What the locale's encoding lacks is escaped too.
+    cast("TextIOWrapper", sys.stdout).reconfigure(errors="backslashreplace")
     table = Table(files, console.width)
     console.print(table.head())
-    return lambda record, verdict: console.print(table.row(record, verdict))
+    return table.row, console.print

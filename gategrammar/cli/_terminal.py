@@ -55,7 +55,7 @@ class Terminal(Console):
 
     def on_broken_pipe(self) -> None:
         """Hand the error on: how a command ends is decided in one place, and not by rich."""
-        raise  # noqa: PLE0704 - rich calls this while it handles the error
+        raise BrokenPipeError
 
 
 def write_line(line: str) -> None:

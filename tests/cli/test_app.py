@@ -1,0 +1,34 @@
+"""The group of commands, and what is said where the extra is not installed."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from gategrammar.cli._app import app
+
+
+def test_commands_are_listed() -> None:
+    """--help names every command with a line on what it does, and private modules are none."""
+    result = CliRunner().invoke(app, ["--help"])
+    assert result.exit_code == 0
+    assert "parse  Parse gate responses" in result.stdout
+    assert "_input" not in result.stdout
+
+
+@pytest.mark.parametrize("name", ["nope", "-input", "_input", ""])
+def test_unknown_commands(name: str) -> None:
+    """What is no command is a usage error, and no module is imported for it."""
+    result = CliRunner().invoke(app, ["--", name])
+    assert result.exit_code == 2
+    assert "No such command" in result.stderr
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra(missing: str) -> None:
+    """Without the extra the command says what to install, and exits with 2."""
+    code = f"import sys; sys.modules[{missing!r}] = None; from gategrammar.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"gategrammar: {missing} is not installed; run: pip install 'gategrammar[cli]'\n"
