@@ -1,6 +1,7 @@
 """The readable table: one line a response, laid out as it comes, so that no input is too long for it."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import PurePath
 
 from rich.text import Text
@@ -24,8 +25,10 @@ class Table:
     """Lays out rows for a terminal; the widths are settled before the first row."""
 
     def __init__(self, files: Sequence[str], width: int) -> None:
-        several = len({PurePath(file).parent for file in files}) > 1
-        self._names = {file: name(file if several else PurePath(file).name) for file in files}
+        # The folders that all files share say nothing.
+        steps = zip(*(PurePath(file).parent.parts for file in files), strict=False)
+        shared = len(list(takewhile(lambda step: len(set(step)) == 1, steps)))
+        self._names = {file: name(str(PurePath(*PurePath(file).parts[shared:]))) for file in files}
         longest = max(map(len, self._names.values()))
         self._where = min(longest + _NUMBER, max(width // 3, _LEAST))
         self._widths = [

@@ -1,6 +1,7 @@
 """``gategrammar parse`` in one process: what is written where, for every sort of input and option."""
 
 import json
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ RECORDED = sorted(str(path) for path in (FIXTURES / "recorded").glob("*.jsonl"))
 
 def run(*arguments: object, stdin: bytes = b"", **env: str) -> Result:
     """Run ``gategrammar parse`` without a terminal."""
-    return CliRunner().invoke(app, ["parse", *map(str, arguments)], input=stdin, env={"COLUMNS": "80", **env})
+    # click < 8.2 mixes the two streams unless told not to; later ones never do.
+    apart: dict[str, Any] = {name: False for name in signature(CliRunner).parameters if name == "mix_stderr"}
+    return CliRunner(**apart).invoke(app, ["parse", *map(str, arguments)], input=stdin, env={"COLUMNS": "80", **env})
 
 
 def lines(result: Result) -> list[dict[str, Any]]:
@@ -247,7 +250,7 @@ def test_depth_never_ends_the_run(jsonl: Path) -> None:
 def test_what_can_be_read_but_not_written(jsonl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From Python 3.12 on a depth exists that JSON is read but not written at: a fault of that line."""
 
-    def too_deep(value: dict[str, Any]) -> str:
+    def too_deep(_: dict[str, Any]) -> str:
         raise RecursionError
 
     monkeypatch.setattr("gategrammar.cli._run.json_line", too_deep)
@@ -277,13 +280,12 @@ def test_pretty(jsonl: Path) -> None:
 
 
 def test_pretty_paths(tmp_path: Path) -> None:
-    """Files of several folders are told apart by their paths, cut on the left where they are long."""
+    """Files of several folders are told apart by what their paths do not share, cut on the left where it is long."""
     for folder in ("one", "two" * 20):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.txt").write_text(VALID)
     rows = run("--pretty", *sorted(tmp_path.glob("*/*.txt"))).stdout.splitlines()[1:]
-    assert [row.split()[0][-9:] for row in rows] == ["one/a.txt", "two/a.txt"]
-    assert [row.split()[0][0] for row in rows] == ["…", "…"]
+    assert [row.split()[0] for row in rows] == ["one/a.txt", f"…{('two' * 20)[-19:]}/a.txt"]
 
 
 @pytest.mark.parametrize("width", [1, 20, 40, 300])
@@ -311,7 +313,8 @@ def test_usage_errors(arguments: list[str]) -> None:
     """Wrong usage is exit 2 with a word on what would be right, and nothing on standard output."""
     result = run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "--help" in result.stderr
+    assert "Usage: " in result.stderr
+    assert "for help" in result.stderr
 
 
 def test_modes_reach_the_parser(tmp_path: Path) -> None:
