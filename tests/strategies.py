@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from oracle import END, INSIDE, OUTSIDE, START, TABLE, TAGS, VALUES, WHITE_SPACE, Outside, Think, tags_of
 
 LONG = 20_000  # code points that make a text a long one
-CONTINUE_WALK = 9  # of ten steps of a walk, how many take an allowed tag
+WALK = 12  # steps
+ASTRAY = [True] + 7 * [False]  # whether a step goes anywhere, or ends the walk
 
 white = st.text(st.sampled_from(WHITE_SPACE), max_size=3)
 # What str.strip(), \s or an eye takes for white space, and other code points that break naive readers.
@@ -77,15 +78,13 @@ near_values = st.sampled_from(
         "```\nyes\n```",
     ]
 )
-free_text = (
-    st.lists(
-        st.one_of(
-            st.text(st.characters(exclude_categories=()), max_size=6), white, near_white, look_alikes, near_values
-        ),
-        max_size=4,
-    )
-    .map("".join)
-    .filter(lambda text: not tags_of(text))
+_rich_text = st.lists(
+    st.one_of(st.text(st.characters(exclude_categories=()), max_size=6), white, near_white, look_alikes, near_values),
+    max_size=4,
+).map("".join)
+free_text = st.one_of(
+    st.sampled_from(["", "so:", " a\r\nb "]),  # drawn fast, since most places of a text need no more
+    _rich_text.filter(lambda text: not tags_of(text)),
 )
 pieces = st.one_of(st.sampled_from(TAGS), st.sampled_from(TAGS), free_text, right_values, near_values, white)
 
@@ -135,11 +134,11 @@ def mutations(draw: st.DrawFn, think: Think = "required", outside_text: Outside 
     """Draw a valid response with one to three edits, of a tag or anywhere; many of them stay valid."""
     text = draw(responses(think, outside_text))
     for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
-        places = st.integers(0, len(text))
+        places = st.sampled_from(range(len(text) + 1))  # not integers(), which prefers the ends
         tags = tags_of(text)
         whole_tag = draw(st.booleans())
         if whole_tag and tags:
-            start, tag = tags[draw(st.integers(0, len(tags) - 1))]
+            start, tag = tags[draw(st.sampled_from(range(len(tags))))]
             end = start + len(tag)
         else:
             start, end = sorted((draw(places), draw(places)))
@@ -166,7 +165,7 @@ def soups() -> st.SearchStrategy[str]:
 def walks(draw: st.DrawFn, think: Think = "required", outside_text: Outside = "ignore") -> str:
     """Draw a walk of the automaton that mostly takes allowed tags and may leave the path or stop anywhere."""
     state, text = START[think], ""
-    for _ in range(draw(st.integers(0, 16))):
+    for _ in range(WALK):
         element = INSIDE.get(state)
         if element in VALUES:
             text += draw(st.one_of(values(element), values(element), values(element), near_values))
@@ -175,8 +174,8 @@ def walks(draw: st.DrawFn, think: Think = "required", outside_text: Outside = "i
         else:
             text += draw(free_text)
         allowed = [tag for tag in TAGS if " " not in TABLE[state][tag]]
-        on = draw(st.integers(1, 10)) <= CONTINUE_WALK
-        seen = draw(st.sampled_from(allowed if on and allowed else [*TAGS, END]))
+        astray = not allowed or draw(st.sampled_from(ASTRAY))
+        seen = draw(st.sampled_from([*TAGS, END] if astray else allowed))
         if seen == END:
             break
         text += seen
