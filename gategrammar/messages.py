@@ -1,0 +1,138 @@
+"""Chat messages: which text holds the response, and how its reasoning came (semantics §5)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from gategrammar.response._tables import ELEMENTS
+from gategrammar.response.errors import GateParseError, quote
+from gategrammar.response.grammar import ABSENT, IGNORE, REQUIRED, OutsideText, Think, check_modes
+from gategrammar.response.parse import parse
+from gategrammar.response.result import GateResponse
+from gategrammar.response.text import trim
+
+_THINK_TAGS = (ELEMENTS[0].opening.text, ELEMENTS[0].closing.text)
+#: Where servers put the reasoning they take out of the content; the first that is present counts.
+_REASONING = ("reasoning_content", "reasoning")
+_CALLS = ("tool_calls", "function_call")
+#: What a finish reason says about a text that does not parse.
+_ENDINGS = {
+    "length": "the answer was cut by max_tokens (finish_reason is 'length')",
+    "content_filter": "the answer was cut by the server's filter (finish_reason is 'content_filter')",
+}
+
+
+def parse_message(
+    message: Any, *, index: int = 0, think: Think = REQUIRED, outside_text: OutsideText = IGNORE
+) -> GateResponse:
+    """Read the gate response that an OpenAI-style chat message holds.
+
+    Think comes from the content if a think tag stands there. Else, if the message has ``reasoning_content`` or
+    ``reasoning`` ("" counts, null does not), think is that text, trimmed, whatever tags it quotes, and the content is
+    read with ``think="absent"``. Else the content is read as it is. Spans and offsets count in the content.
+
+    A message without content, a refusal and a message that calls tools hold no response: they fail like an empty text,
+    and the hint says why. So does a hint where ``finish_reason`` says that the answer was cut.
+
+    Args:
+        message: a message, a choice (``finish_reason`` and ``message``) or a whole completion (``choices``), as a
+            mapping or as an SDK's object. The content is a str or a list of text parts, which are joined.
+        index: which choice of a completion.
+        think: how the reasoning arrives in the content (semantics §5).
+        outside_text: text outside the elements: "ignore" it, or "forbid" it (semantics 2.4).
+
+    Returns:
+        The two gates, the candidate memory and the reasoning.
+
+    Raises:
+        GateParseError: the message holds no gate response; one subclass per kind (semantics §4).
+        TypeError: this is no message, or its content or reasoning is no text.
+        ValueError: no such choice, a part that is no text, or an unknown mode.
+    """
+    check_modes(think, outside_text)
+    message, ending = _unwrap(message, index)
+    content, silence = _content(message)
+    reasoning = _reasoning(message)
+    if any(tag in content for tag in _THINK_TAGS):
+        reasoning = None
+    try:
+        response = parse(content, think=think if reasoning is None else ABSENT, outside_text=outside_text)
+    except GateParseError as error:
+        hints = [hint for hint in (silence, error.hint, _ENDINGS.get(ending or "")) if hint]
+        raise error.with_hint("; ".join(hints) or None) from None
+    if reasoning is None:
+        return response
+    start, end = trim(reasoning, 0, len(reasoning))
+    return attrs.evolve(response, think=reasoning[start:end])
+
+
+def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:
+    """Return the message in a completion, a choice or itself, and the finish reason where one is told."""
+    choices = _get(thing, "choices")
+    if choices is not None:
+        try:
+            thing = choices[index]
+        except IndexError:
+            raise ValueError(f"the completion has {len(choices)} choices, so none with index {index}") from None
+    elif index:
+        raise ValueError("index= is for a whole completion, and this has no choices")
+    message = _get(thing, "message")
+    if message is not None:
+        ending = _get(thing, "finish_reason")
+        return message, ending if isinstance(ending, str) else None
+    if not any(_has(thing, name) for name in ("content", "role")):
+        raise TypeError(
+            f"expected a chat message (content), a choice (message) or a completion (choices), "
+            f"but this {type(thing).__name__} has none of them"
+        )
+    return thing, None
+
+
+def _content(message: Any) -> tuple[str, str | None]:
+    """Return the text of a message, and why it has none."""
+    content = _get(message, "content")
+    parts = list(_parts(content)) if isinstance(content, list | tuple) else []
+    refusal = _get(message, "refusal") or next((text for kind, text in parts if kind == "refusal"), None)
+    if refusal:
+        return "", f"the model refused: {quote(str(refusal))}"
+    if any(_get(message, name) for name in _CALLS):
+        return "", "the model called a tool instead of answering"
+    if content is None:
+        return "", "the message has no content"
+    if isinstance(content, str):
+        return content, None
+    if not isinstance(content, list | tuple):
+        raise TypeError(f"the content of a message is a str or a list of text parts, not {type(content).__name__}")
+    return "".join(text for _, text in parts), None
+
+
+def _parts(content: list[Any] | tuple[Any, ...]) -> Iterator[tuple[str, str]]:
+    """Yield kind and text of the parts of a content."""
+    for number, part in enumerate(content):
+        kind = _get(part, "type")
+        if kind not in ("text", "refusal"):
+            raise ValueError(f"part {number} of the content is no text: its type is {quote(str(kind))}")
+        text = _get(part, kind)
+        if not isinstance(text, str):
+            raise TypeError(f"the {kind} of part {number} of the content is a str, not {type(text).__name__}")
+        yield kind, text
+
+
+def _reasoning(message: Any) -> str | None:
+    """Return the reasoning that the server took out of the content."""
+    for name in _REASONING:
+        reasoning = _get(message, name)
+        if isinstance(reasoning, str):
+            return reasoning
+        if reasoning is not None:
+            raise TypeError(f"{name} of a message is a str, not {type(reasoning).__name__}")
+    return None
+
+
+def _has(thing: Any, name: str) -> bool:
+    return name in thing if isinstance(thing, Mapping) else hasattr(thing, name)
+
+
+def _get(thing: Any, name: str) -> Any:
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
