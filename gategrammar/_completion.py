@@ -40,7 +40,8 @@ def loads(text: str | bytes) -> Any:
 def _events(body: str) -> Iterator[str]:
     """Yield the data of the server-sent events in *body*; an event ends with an empty line or is none."""
     data: list[str] = []
-    for line in re.split(r"\r\n|\r|\n", body.removeprefix("\ufeff")):
+    *lines, _unfinished = re.split(r"\r\n|\r|\n", body.removeprefix("\ufeff"))
+    for line in lines:
         name, _, value = line.partition(":")
         if name == "data":
             data.append(value.removeprefix(" "))

@@ -47,8 +47,8 @@ def parse_message(
 
     Raises:
         GateParseError: the message holds no gate response; one subclass per kind (semantics §4).
-        TypeError: this is no message, or its content or reasoning is no text.
-        ValueError: no such choice, a part that is no text, or an unknown mode.
+        TypeError: *message* is neither a mapping nor such an object, or its content or reasoning is no text.
+        ValueError: a mapping that is no message, no such choice, a part that is no text, or an unknown mode.
     """
     check_modes(think, outside_text)
     message, ending = _unwrap(message, index)
@@ -82,7 +82,8 @@ def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:
         ending = _get(thing, "finish_reason")
         return message, ending if isinstance(ending, str) else None
     if not any(_has(thing, name) for name in ("content", "role")):
-        raise TypeError(
+        wrong = ValueError if isinstance(thing, Mapping) else TypeError
+        raise wrong(
             f"expected a chat message (content), a choice (message) or a completion (choices), "
             f"but this {type(thing).__name__} has none of them"
         )
