@@ -29,7 +29,7 @@ def completion_of(body: str) -> dict[str, Any] | None:
         whole = loads(body.removeprefix("\ufeff"))
     except ValueError:
         return None
-    return whole if isinstance(whole.get("choices"), list) else None
+    return whole if whole.get("choices") and isinstance(whole["choices"], list) else None
 
 
 def loads(text: str | bytes) -> Any:

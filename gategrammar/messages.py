@@ -50,21 +50,45 @@ def parse_message(
         TypeError: *message* is neither a mapping nor such an object, or its content or reasoning is no text.
         ValueError: a mapping that is no message, no such choice, a part that is no text, or an unknown mode.
     """
-    check_modes(think, outside_text)
+    return unpack(message, index).read(think=think, outside_text=outside_text)
+
+
+@attrs.frozen
+class Message:
+    """What of a chat message counts.
+
+    Attributes:
+        text: the content; "" where the message holds no response.
+        reasoning: what the server took out of the content; None if nothing.
+        before: a hint that comes first in an error, as it explains all that follows.
+        after: a hint that comes last.
+    """
+
+    text: str
+    reasoning: str | None
+    before: str | None
+    after: str | None
+
+    def read(self, *, think: Think, outside_text: OutsideText) -> GateResponse:
+        """Read the response; see :func:`parse_message`."""
+        check_modes(think, outside_text)
+        apart = None if any(tag in self.text for tag in _THINK_TAGS) else self.reasoning
+        try:
+            response = parse(self.text, think=think if apart is None else ABSENT, outside_text=outside_text)
+        except GateParseError as error:
+            hints = "; ".join(hint for hint in (self.before, error.hint, self.after) if hint)
+            raise error.with_hint(hints or None) from None
+        if apart is None:
+            return response
+        start, end = trim(apart, 0, len(apart))
+        return attrs.evolve(response, think=apart[start:end])
+
+
+def unpack(message: Any, index: int = 0) -> Message:
+    """Take out of a message, a choice or a completion what counts; arguments and errors of :func:`parse_message`."""
     message, ending = _unwrap(message, index)
-    content, silence = _content(message)
-    reasoning = _reasoning(message)
-    if any(tag in content for tag in _THINK_TAGS):
-        reasoning = None
-    try:
-        response = parse(content, think=think if reasoning is None else ABSENT, outside_text=outside_text)
-    except GateParseError as error:
-        hints = [hint for hint in (silence, error.hint, _ENDINGS.get(ending or "")) if hint]
-        raise error.with_hint("; ".join(hints) or None) from None
-    if reasoning is None:
-        return response
-    start, end = trim(reasoning, 0, len(reasoning))
-    return attrs.evolve(response, think=reasoning[start:end])
+    text, silence = _content(message)
+    return Message(text, _reasoning(message), silence, _ENDINGS.get(ending or ""))
 
 
 def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:

@@ -184,13 +184,12 @@ class _Exchange:
         if completion is None:
             return
         request = self._asked()
-        choices = completion["choices"]
         self._recorder.append(
             {
                 "time": self._time.isoformat(),
                 "seconds": round(time.perf_counter() - self._start, 6),
                 "model": completion.get("model") or (request or {}).get("model"),
-                "finish_reason": choices[0].get("finish_reason") if choices else None,
+                "finish_reason": completion["choices"][0].get("finish_reason"),
                 "request": request,
                 "response": completion,
             }

@@ -33,6 +33,8 @@ def test_whole() -> None:
         "{",
         '{"error": {"message": "busy"}}',
         '{"choices": null}',
+        '{"choices": []}',
+        '{"choices": {"0": {}}}',
         json.dumps(completion(GOOD))[:-1],
         event({"error": {"message": "busy"}}).decode(),
         event("[DONE]").decode(),
@@ -155,5 +157,5 @@ def test_texts_come_back(contents: list[str], reasoning: list[str | None]) -> No
 
 def test_other_numbers_survive() -> None:
     """NaN and infinity, which Python's servers write though JSON has none, become texts."""
-    joined = completion_of('{"choices": [], "x": [NaN, Infinity, -Infinity]}')
-    assert joined == {"choices": [], "x": ["NaN", "Infinity", "-Infinity"]}
+    joined = completion_of('{"choices": [{}], "x": [NaN, Infinity, -Infinity]}')
+    assert joined == {"choices": [{}], "x": ["NaN", "Infinity", "-Infinity"]}
