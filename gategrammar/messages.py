@@ -65,14 +65,16 @@ class Message:
     """
 
     text: str
-    reasoning: str | None
-    before: str | None
-    after: str | None
+    reasoning: str | None = None
+    before: str | None = None
+    after: str | None = None
 
     def read(self, *, think: Think, outside_text: OutsideText) -> GateResponse:
         """Read the response; see :func:`parse_message`."""
         check_modes(think, outside_text)
-        apart = None if any(tag in self.text for tag in _THINK_TAGS) else self.reasoning
+        apart = self.reasoning
+        if apart is not None and any(tag in self.text for tag in _THINK_TAGS):
+            apart = None
         try:
             response = parse(self.text, think=think if apart is None else ABSENT, outside_text=outside_text)
         except GateParseError as error:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Literal, NoReturn, TypeAlias
 import attrs
 
 from gategrammar.cli._terminal import harmless
+from gategrammar.messages import Message, unpack
 
 #: The name of standard input on a command line.
 STDIN = "-"
@@ -53,16 +54,21 @@ class Record:
     Attributes:
         file: as named on the command line.
         line: where in the file the record begins, 1-based.
-        text: the response.
+        message: the response, with what a chat message says about it.
         rest: the other fields of its row.
         in_row: whether it stands in a row, so that positions in the text are not positions in the file.
     """
 
     file: str
     line: int
-    text: str
+    message: Message
     rest: dict[str, Any]
     in_row: bool
+
+    @property
+    def text(self) -> str:
+        """The text of the response, in which the offsets of an error count."""
+        return self.message.text
 
 
 @attrs.frozen
@@ -100,7 +106,10 @@ def records(files: Iterable[str], *, jsonl: bool | None, field: str, advance: Ad
     for file in files:
         if is_jsonl(file) if jsonl is None else jsonl:
             for row in rows(file, advance):
-                yield select(row, field) if isinstance(row, Row) else row
+                if isinstance(row, Row):
+                    yield from select(row, field)
+                else:
+                    yield row
         else:
             yield whole(file, advance)
 
@@ -140,7 +149,7 @@ def whole(file: str, advance: Advance) -> Record | Fault:
         return _unreadable(file, error)
     advance(len(data))
     text = _decode(file, 1, data)
-    return text if isinstance(text, Fault) else Record(file, 1, text, {}, in_row=False)
+    return text if isinstance(text, Fault) else Record(file, 1, Message(text), {}, in_row=False)
 
 
 def rows(file: str, advance: Advance) -> Iterator[Row | Fault]:
@@ -156,14 +165,13 @@ def rows(file: str, advance: Advance) -> Iterator[Row | Fault]:
         yield _unreadable(file, error)
 
 
-def select(row: Row, field: str) -> Record | Fault:
-    """Take the response out of a row.
-
-    This is the place that a record of another shape (a chat completion, a list of turns) is told apart.
+def select(row: Row, field: str) -> Iterator[Record | Fault]:
+    """Take the response out of a row, or the responses: a recorded completion may have several choices.
 
     Args:
         row: a line of a JSONL file.
-        field: the name of a field, or a dotted path into objects and lists: ``response.choices.0.message.content``.
+        field: the name of a field, or a dotted path into objects and lists: ``response.body``. There stands a text, or
+            a chat message, a choice or a completion, read as by :func:`gategrammar.parse_message`.
     """
     path = [field] if field in row.fields else field.split(".")
     value: Any = row.fields
@@ -174,13 +182,35 @@ def select(row: Row, field: str) -> Record | Fault:
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
             value = value[int(key)]
         else:
-            return _fault(row, f"{_named(where)} has no field {key!r}", _what_there_is(value, where))
-    if not isinstance(value, str):
-        hint = "--field takes a path into objects and lists, such as response.choices.0.message.content"
-        return _fault(
-            row, f"field {field!r} is {_type(value)}, not a string", hint if isinstance(value, dict | list) else None
+            yield _fault(row, f"{_named(where)} has no field {key!r}", _what_there_is(value, where))
+            return
+    try:
+        messages = _messages(value)
+    except (TypeError, ValueError) as error:
+        yield _fault(row, f"field {field!r} holds no chat message: {error}", _INTO)
+        return
+    if not messages:
+        yield _fault(
+            row, f"field {field!r} is {_type(value)}, not a string", _INTO if isinstance(value, list) else None
         )
-    return Record(row.file, row.line, value, _without(row.fields, path), in_row=True)
+    rest = _without(row.fields, path)
+    for message in messages:
+        yield Record(row.file, row.line, message, rest, in_row=True)
+
+
+def _messages(value: Any) -> list[Message]:
+    """Return the responses that *value* is or holds.
+
+    Raises:
+        TypeError: an object is no chat message.
+        ValueError: ditto.
+    """
+    if isinstance(value, str):
+        return [Message(value)]
+    if not isinstance(value, dict):
+        return []
+    choices = value.get("choices")
+    return [unpack(value, index) for index in range(len(choices) if isinstance(choices, list) and choices else 1)]
 
 
 def too_deep(file: str, line: int) -> Fault:
@@ -263,6 +293,9 @@ def _integer(digits: str) -> int:
 
 
 _strict = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite, parse_int=_integer)
+
+
+_INTO = "--field takes a path into objects and lists, such as response.body or response.choices.0"
 
 
 def _fault(row: Row, what: str, hint: str | None) -> Fault:

@@ -16,7 +16,6 @@ from gategrammar.cli._table import Table
 from gategrammar.cli._terminal import Terminal, json_line, write_line
 from gategrammar.response.errors import GateParseError
 from gategrammar.response.grammar import OutsideText, Think
-from gategrammar.response.parse import try_parse
 from gategrammar.response.result import GateResponse
 
 #: What a response comes to.
@@ -49,7 +48,7 @@ def run(
                 if isinstance(item, Fault):
                     explainer.fault(item)
                     continue
-                verdict = try_parse(item.text, think=think, outside_text=outside_text)
+                verdict = _verdict(item, think, outside_text)
                 try:
                     line = render(item, verdict)
                 except RecursionError:
@@ -58,6 +57,13 @@ def run(
                     explainer.verdict(item, verdict, partial(write, line))
         explainer.close()
     return explainer.tally.exit(zero=exit_zero)
+
+
+def _verdict(record: Record, think: Think, outside_text: OutsideText) -> _Verdict:
+    try:
+        return record.message.read(think=think, outside_text=outside_text)
+    except GateParseError as error:
+        return error.with_traceback(None)
 
 
 def _json(record: Record, verdict: _Verdict) -> str:
