@@ -10,6 +10,11 @@ from typing import Any
 _REPEATED = ("id", "index", "name", "role", "type")
 
 
+#: Reads JSON; the numbers that JSON does not have become texts, so that what is read can be written again. Made once,
+#: since a stream has a chunk for each token.
+loads = json.JSONDecoder(parse_constant=str).decode
+
+
 def completion_of(body: str) -> dict[str, Any] | None:
     """Return the chat completion in the body of a response.
 
@@ -30,11 +35,6 @@ def completion_of(body: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return whole if whole.get("choices") and isinstance(whole["choices"], list) else None
-
-
-def loads(text: str | bytes) -> Any:
-    """Read JSON; the numbers that JSON does not have become texts, so that it can be written again."""
-    return json.loads(text, parse_constant=str)
 
 
 def _events(body: str) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _merge(old: Any, new: Any, *, continued: bool) -> Any:
         case StringIO() if isinstance(new, str):
             old.write(new)
         case str() if continued and isinstance(new, str):
-            text = StringIO(newline="")
+            text = StringIO()
             text.write(old + new)
             return text
         case _:

@@ -97,6 +97,8 @@ def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:
     """Return the message in a completion, a choice or itself, and the finish reason where one is told."""
     choices = _get(thing, "choices")
     if choices is not None:
+        if not isinstance(choices, list | tuple):
+            raise TypeError(f"the choices of a completion are a list, not {type(choices).__name__}")
         try:
             thing = choices[index]
         except IndexError:

@@ -198,7 +198,7 @@ class _Exchange:
     def _asked(self) -> dict[str, Any] | None:
         """Return the body of the request; None where it was a stream that is gone, or no JSON object."""
         try:
-            asked = loads(self._request.content)
+            asked = loads(self._request.content.decode())
         except (RuntimeError, ValueError):
             return None
         return _without_credentials(asked) if isinstance(asked, dict) else None

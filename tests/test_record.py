@@ -254,6 +254,31 @@ def test_in_process(library: ModuleType, path: Path) -> None:
 
 
 @LIBRARIES
+def test_streams_of_ones_own(library: ModuleType, path: Path) -> None:
+    """A body that is any async iterator, not a generator, is passed on and recorded."""
+
+    class Body(library.AsyncByteStream):  # type: ignore[misc, name-defined] # the library is a parameter
+        def __init__(self) -> None:
+            self.pieces = [json.dumps(completion(GOOD)).encode()[place : place + 9] for place in range(0, 999, 9)]
+
+        def __aiter__(self) -> Any:
+            return self
+
+        async def __anext__(self) -> bytes:
+            if not self.pieces:
+                raise StopAsyncIteration
+            return self.pieces.pop(0)
+
+    async def use() -> Any:
+        transport = library.MockTransport(lambda _: library.Response(200, stream=Body()))
+        async with record(library.AsyncClient(transport=transport), path) as client:
+            return (await client.post("http://x/v1/chat/completions", json=ASK)).json()
+
+    assert asyncio.run(use()) == completion(GOOD)
+    assert [line["response"] for line in lines(path)] == [completion(GOOD)]
+
+
+@LIBRARIES
 def test_mounted_transports(library: ModuleType, server: Server, path: Path) -> None:
     """What goes through a mounted transport, as for a proxy, is recorded; a mount of None is left alone."""
     mounts = {"all://": library.HTTPTransport(), "all://elsewhere": None}
