@@ -11,6 +11,7 @@ from gategrammar import GateParseError, try_parse
 from gategrammar.cli._diagnostics import layout, of_error, of_fault
 from gategrammar.cli._input import Fault, Record
 from gategrammar.cli._terminal import harmless
+from gategrammar.messages import Message
 
 
 def failing(text: str, **modes: str) -> GateParseError:
@@ -22,7 +23,7 @@ def failing(text: str, **modes: str) -> GateParseError:
 
 def laid_out(text: str, width: int = 80, *, line: int = 1, in_row: bool = False, **modes: str) -> str:
     """Return the diagnostic of a text that must fail."""
-    record = Record("f", line, text, {}, in_row=in_row)
+    record = Record("f", line, Message(text), {}, in_row=in_row)
     return layout(of_error(record, failing(text, **modes)), width).plain
 
 
