@@ -100,9 +100,10 @@ def test_modes_pass_through() -> None:
         parse_message({"content": GOOD}, think="absent")
     with pytest.raises(GateParseError, match="outside"):
         parse_message({"content": "So: " + ANSWER, "reasoning": "b"}, outside_text="forbid")
+    unknown: Any = "none"
     for content in (GOOD, ANSWER):
         with pytest.raises(ValueError, match="think must be one of"):
-            parse_message({"content": content, "reasoning": "b"}, think="none")  # type: ignore[arg-type] # is the test
+            parse_message({"content": content, "reasoning": "b"}, think=unknown)
 
 
 def test_content_in_parts() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from gategrammar import parse, parse_message
 from gategrammar.record import VARIABLE, record
-from loopback import ANSWER, GOOD, Server, chunk, completion, served
+from loopback import ANSWER, GOOD, Server, chunk, completion, event, served
 
 MESSAGES: Any = [{"role": "user", "content": "Read on, Zoë \ud83d"}]
 ASK = {"model": "asked", "messages": [{"role": "user", "content": "Read on, Zoë"}]}
@@ -329,10 +329,9 @@ def test_failures_are_reported_once(
     with record(library.Client(trust_env=False, headers=HEADERS), tmp_path) as client:
         for _ in range(2):
             assert client.post(server.url + "/chat/completions", json=ASK).json() == completion(GOOD)
-        server.stream(chunk(content=GOOD), chunk("stop"))
-        assert client.post(server.url + "/chat/completions", json=ASK).content == b"".join(server.body)  # type: ignore[arg-type] # a list, as stream() leaves it
-        server.body = [b"data: no json\n\n"]
-        assert client.post(server.url + "/chat/completions", json=ASK).content == b"data: no json\n\n"
+        for body in (event(chunk("stop", content=GOOD)), b"data: no json\n\n"):
+            server.body = [body]
+            assert client.post(server.url + "/chat/completions", json=ASK).content == body
     (report,) = [one for one in caplog.records if one.name.startswith("gategrammar")]
     assert report.levelno == logging.WARNING
     assert str(tmp_path) in report.getMessage()
