@@ -64,5 +64,7 @@ def write_line(line: str) -> None:
     At once, so that it stands before the diagnostics that follow it, a pipeline sees it, and Ctrl-C cuts nothing off.
     """
     stream = sys.stdout.buffer
-    stream.write(line.encode() + b"\n")
+    rest = memoryview(line.encode() + b"\n")
+    while rest:  # an unbuffered stream (PYTHONUNBUFFERED) may take but a part
+        rest = rest[stream.write(rest) :]
     stream.flush()

@@ -17,12 +17,16 @@ from gategrammar import format_response
 COMMAND = [sys.executable, "-c", "from gategrammar.cli import main; main()", "parse"]
 VALID = format_response("t", update_gate=True, candidate="m", exit_gate=False)
 LINE = (json.dumps({"response": VALID}) + "\n").encode()
-ENVIRONMENT = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+#: Without what would hide that a flush is missing.
+SURROUNDINGS = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+ENVIRONMENT = {**SURROUNDINGS, "TERM": "xterm-256color", "COLUMNS": "100"}
 
 
 def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     """Run the command to its end."""
-    return subprocess.run([*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, check=False)
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, check=False, env=ENVIRONMENT
+    )
 
 
 @contextmanager
@@ -127,7 +131,11 @@ def test_a_response_is_written_as_soon_as_it_is_read() -> None:
 def test_output_that_cannot_be_written(redirect: str, why: str, option: str) -> None:
     """A full disk or a closed output is exit 2 and one line."""
     done = subprocess.run(
-        ["/bin/sh", "-c", f'"$@" {redirect}', "sh", *COMMAND, option, "-"], input=LINE, capture_output=True, check=False
+        ["/bin/sh", "-c", f'"$@" {redirect}', "sh", *COMMAND, option, "-"],
+        input=LINE,
+        capture_output=True,
+        check=False,
+        env=SURROUNDINGS,
     )
     assert done.returncode == 2
     assert done.stderr.decode() == f"gategrammar: cannot write the output: {why}\n"
@@ -136,7 +144,7 @@ def test_output_that_cannot_be_written(redirect: str, why: str, option: str) -> 
 def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
     """JSON is UTF-8 (RFC 8259); the table falls back to escapes where the locale cannot say it."""
     (tmp_path / "a.txt").write_text(format_response("漢", update_gate=True, candidate="m", exit_gate=False), "utf-8")
-    locale = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    locale = {**SURROUNDINGS, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     command = [*COMMAND, str(tmp_path / "a.txt")]
     done = subprocess.run(command, capture_output=True, check=True, env=locale)
     assert json.loads(done.stdout)["result"]["think"] == "漢"
@@ -198,3 +206,16 @@ def test_the_progress_bar() -> None:
         end = until(terminal, b" failed")
         assert b"\x1b[2K" in end
         assert process.wait() == 0
+
+
+def test_unbuffered_output() -> None:
+    """With an unbuffered standard output a response longer than a pipe holds is still written whole."""
+    text = format_response("t" * 1_000_000, update_gate=True, candidate="m", exit_gate=False)
+    done = subprocess.run(
+        [*COMMAND, "--text", "-"],
+        input=text.encode(),
+        capture_output=True,
+        check=True,
+        env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1"},
+    )
+    assert len(json.loads(done.stdout)["result"]["think"]) == 1_000_000
