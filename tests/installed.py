@@ -14,7 +14,9 @@ def main(fixtures: Path) -> None:
     """Parse a good and a broken response with the library, and the good one with the command."""
     text = (fixtures / "gate-response-valid.txt").read_text("utf-8")
     response = gategrammar.parse(text)
-    error = gategrammar.try_parse(text.rstrip()[:-1])  # only the reference parser, which reads the grammar, explains this
+    error = gategrammar.try_parse(
+        text.rstrip()[:-1]
+    )  # only the reference parser, which reads the grammar, explains this
     assert isinstance(error, gategrammar.UnclosedTagError), error
     command = Path(sys.executable).with_name("gategrammar")
     subprocess.run([command, "parse", fixtures / "gate-response-valid.txt"], check=True, stdout=subprocess.DEVNULL)
