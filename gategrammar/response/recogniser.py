@@ -25,15 +25,16 @@ from gategrammar.response.grammar import (
     one_of,
 )
 from gategrammar.response.result import GateResponse, Spans
-from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS
+from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
 from gategrammar.response.text import WHITE_SPACE, skip_space, trim
 
 #: In code points: below it one match is faster than hopping (benchmarks/bench_parse.py measures both).
 _SHORT = 4_000
 
 _SPACE = f"[{WHITE_SPACE}]*+"
-#: A run without tags. The loop is unrolled: one step a "<", not two.
-_BODY = f"[^<]*+(?:(?!{ANY_TAG.pattern})<[^<]*+)*+"
+#: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin.
+_NO_BEGINNING = f"[^<{re.escape(''.join(sorted({tag[1] for tag in TAGS})))}]"
+_BODY = f"[^<]*+(?:(?:<{_NO_BEGINNING}[^<]*+)++|(?!{ANY_TAG.pattern})<[^<]*+)*+"
 
 
 def recognise(text: str, think: Think, outside_text: OutsideText) -> GateResponse | None:
