@@ -1,0 +1,2 @@
+class LocalSystemOne:
+    endpoint = "http://localhost/v1/systemone"
