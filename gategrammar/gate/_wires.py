@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
@@ -108,15 +108,38 @@ class AwaitingWire:
         return await awaited(await asyncio.wrap_future(in_thread(lambda: resolver(reference))))
 
     async def post(self, secret: Secret | None, content: bytes) -> Reply:
-        async with self._client.stream(**self._page.post(secret), content=content, timeout=None) as response:
-            body = self._page.body(response)
-            async for piece in response.aiter_raw():
-                if not body.feed(piece):
-                    break
-            return Reply(response.status_code, body.close(), response.headers)
+        unready = _Unready()
+        arguments = self._page.post(secret) | {"content": content, "extensions": {"trace": unready.trace}}
+        try:
+            async with self._client.stream(**arguments, timeout=None) as response:
+                body = self._page.body(response)
+                async for piece in response.aiter_raw():
+                    if not body.feed(piece):
+                        break
+                return Reply(response.status_code, body.close(), response.headers)
+        finally:
+            await unready.aclose()
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class _Unready:
+    """The connection that is being made: httpx forgets to close it when a cancellation meets its TLS handshake."""
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Take note of what the client does: httpx's trace extension calls this."""
+        if event == "connection.connect_tcp.complete":
+            self._stream = info["return_value"]
+        elif event.startswith("http"):  # a request is sent: from here on the client looks after its connection
+            self._stream = None
+
+    async def aclose(self) -> None:
+        if self._stream is not None:
+            await self._stream.aclose()
 
 
 def completed(coroutine: Coroutine[Any, Any, T]) -> T:

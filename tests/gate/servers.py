@@ -5,6 +5,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -94,6 +95,11 @@ class Server:
     def url(self) -> str:
         """Where questions are posted."""
         return f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}/v1/systemone"
+
+    def wait_until_idle(self) -> None:
+        """Return once no connection is open; the test hangs, and says where, if a client keeps one."""
+        while self.open:
+            time.sleep(0.01)
 
     def run(self, listener: socket.socket) -> None:
         """Accept until the listener is closed."""
