@@ -48,7 +48,9 @@ class Page:
         return {"method": "POST", "url": self.endpoint, "headers": _HEADERS, "follow_redirects": False, **signed}
 
     def body(self, response: Any) -> Body:
-        return Body(response.headers.get("content-encoding", ""), self.settings.max_response_bytes)
+        """Return the collector for the pieces of *response*."""
+        encoding = "" if response.is_stream_consumed else response.headers.get("content-encoding", "")
+        return Body(encoding, self.settings.max_response_bytes)
 
     def decision(self, outcome: Outcome | None) -> GateDecision:
         """Turn the outcome of the exchange (None: there was nothing to ask) into the decision."""
@@ -81,7 +83,8 @@ class BlockingWire:
         with lane.client.stream(**arguments, timeout=max(0.001, self.remaining())) as response:
             lane.see(response.extensions.get("network_stream"))
             body = self._page.body(response)
-            for piece in response.iter_raw():
+            # A transport without a network (a judge in this process, a mock) hands over a body that is read already.
+            for piece in response.iter_bytes() if response.is_stream_consumed else response.iter_raw():
                 lane.check()
                 if not body.feed(piece):
                     break
@@ -113,7 +116,7 @@ class AwaitingWire:
         try:
             async with self._client.stream(**arguments, timeout=None) as response:
                 body = self._page.body(response)
-                async for piece in response.aiter_raw():
+                async for piece in response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw():
                     if not body.feed(piece):
                         break
                 return Reply(response.status_code, body.close(), response.headers)

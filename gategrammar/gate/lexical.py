@@ -20,11 +20,12 @@ _STEM_CHARS: Final = 6
 _STOP_WORDS: Final = frozenset(
     re.findall(
         r"\w+",
-        """a about after again all also am an and any are as at be because been before being but by can could did do
-        does done down for from get give had has have he her him his how i if in into is it its just let make me more most
-        my need no not now of off on only or other our out over own please same she should so some such than that the
-        their them then there these they this those through to too under until up us use used uses using very was we
-        were what when where which while who why will with would you your""",
+        """a about after again all also am an and any are as at be because been before being but by can
+        could did do does done down for from get give had has have he her him his how i if in into is it its
+        just let make me more most my need no not now of off on only or other our out over own please same
+        she should so some such than that the their them then there these they this those through to too
+        under until up us use used uses using very was we were what when where which while who why will with
+        would you your""",
     )
 )
 #: Characters that tell nothing about a subject: particles, pronouns, auxiliaries.

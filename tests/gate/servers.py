@@ -101,6 +101,11 @@ class Server:
         while self.open:
             time.sleep(0.01)
 
+    def wait_until_asked(self) -> None:
+        """Return once a request is in."""
+        while not self.exchanges:
+            time.sleep(0.01)
+
     def run(self, listener: socket.socket) -> None:
         """Accept until the listener is closed."""
         while not self.ending.is_set():

@@ -4,7 +4,6 @@ import gzip
 import socket
 import ssl
 import zlib
-from pathlib import Path
 
 import pytest
 from gate.servers import Behaviour, Exchange, always, answers, serving
@@ -181,7 +180,7 @@ def test_closed_port(way: Way) -> None:
 
 
 @each(WAYS)
-def test_untrusted_certificate(way: Way, tmp_path: Path) -> None:
+def test_untrusted_certificate(way: Way) -> None:
     """A certificate that nobody trusts ends the exchange before anything is sent, and is not tried again."""
     trustme = pytest.importorskip("trustme", reason="trustme is not installed; it comes with the extra 'test'")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def page(count: int = 3) -> list[Candidate]:
-    """Return a page of *count* candidates m0, m1, …"""
+    """Return a page of *count* candidates m0, m1 and so on."""
     return [Candidate(hash=f"m{at}", title=f"Title {at}", summary="…", keywords=("a", "b")) for at in range(count)]
 
 
@@ -79,9 +79,9 @@ class Way:
                 client = self.library.AsyncClient(verify=TLS) if self.library else None
                 return AsyncRecallGate(settings, client=client, **options), client
 
-            gate, client = runner.run(make())
-            yield lambda task, page: runner.run(gate.evaluate(task, page))
-            runner.run(gate.aclose())
+            async_gate, client = runner.run(make())
+            yield lambda task, page: runner.run(async_gate.evaluate(task, page))
+            runner.run(async_gate.aclose())
             if client is not None:
                 assert not client.is_closed
                 runner.run(client.aclose())
