@@ -78,7 +78,7 @@ class BlockingWire:
 
     async def post(self, secret: Secret | None, content: bytes) -> Reply:
         lane = self._lane
-        arguments = self._page.post(secret) | {"content": content, "extensions": {"trace": lane.trace}}
+        arguments = self._page.post(secret) | {"content": content, "extensions": lane.extensions()}
         lane.check()
         with lane.client.stream(**arguments, timeout=max(0.001, self.remaining())) as response:
             lane.see(response.extensions.get("network_stream"))

@@ -84,11 +84,12 @@ def read_answers(body: bytes, settings: GateSettings, count: int) -> Answers | R
 def _value(answer: object, settings: GateSettings) -> float | None:
     if not isinstance(answer, dict) or answer.get("type", settings.mode) != settings.mode:
         return None
-    given = (answer[key] for key in VALUE_KEYS[settings.mode] if answer.get(key) is not None)
-    number = next(given, None)
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= settings.highest:
-        return None
-    return float(number)
+    for key in VALUE_KEYS[settings.mode]:
+        number = answer.get(key)
+        if number is not None:
+            is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+            return float(number) if is_number and 0 <= number <= settings.highest else None
+    return None
 
 
 def _model(name: object) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from gategrammar.gate import reasons
-from gategrammar.gate._lane import Lane
+from gategrammar.gate._lane import ONE_CONNECTION, Lane
 from gategrammar.gate._library import is_client
 from gategrammar.gate._threads import in_thread
 from gategrammar.gate._wires import AwaitingWire, BlockingWire, Page, completed
@@ -28,7 +28,6 @@ from gategrammar.gate.settings import GateSettings, is_loopback
 
 T = TypeVar("T")
 
-_ONE_CONNECTION = httpx.Limits(max_connections=1, max_keepalive_connections=1)
 _MOST_IDLE_LANES = 20
 
 
@@ -175,7 +174,7 @@ class RecallGate(_Gate):
         with self._lock:
             if self._idle[direct]:
                 return self._idle[direct].pop()
-            return Lane(self._own_client(httpx.Client, direct=direct, limits=_ONE_CONNECTION), owned=True)
+            return Lane(self._own_client(httpx.Client, direct=direct, limits=ONE_CONNECTION), owned=True)
 
     def _put_back(self, lane: Lane, *, direct: bool) -> None:
         with self._lock:

@@ -106,7 +106,8 @@ def decide(candidates: Sequence[Candidate], answers: Answers | Refused, settings
     if len(answers.values) != judged:
         raise ValueError(f"{len(answers.values)} answers for {judged} candidates asked about")
     values = answers.values + (None,) * (len(candidates) - judged)
-    keep = [value is None or value >= settings.bar for value in values]
+    bar = settings.bar
+    keep = [value is None or value >= bar for value in values]
     floored = bool(keep) and not any(keep)
     if floored:
         keep = _floor([value or 0.0 for value in values], settings.min_keep)

@@ -8,7 +8,10 @@ that says the same in other words is missed. It is there so that the gate runs, 
 import math
 import re
 import unicodedata
-from typing import Final
+from typing import Final, TypeAlias
+
+#: The terms of a text, with their weights.
+Terms: TypeAlias = dict[str, float]
 
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _RUN: Final = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
@@ -38,9 +41,9 @@ _MIDPOINT: Final = 0.12
 _STEEPNESS: Final = 20.0
 
 
-def relevance(left: str, right: str) -> float:
-    """Return how likely two texts are about the same subject, from 0 to 1, judged by shared terms."""
-    return squash(_overlap(terms(left), terms(right)), _MIDPOINT, _STEEPNESS)
+def relevance(left: Terms, right: Terms) -> float:
+    """Return how likely two texts are about the same subject, from 0 to 1, judged by the terms that they share."""
+    return squash(_overlap(left, right), _MIDPOINT, _STEEPNESS)
 
 
 def squash(similarity: float, midpoint: float, steepness: float) -> float:
@@ -48,9 +51,9 @@ def squash(similarity: float, midpoint: float, steepness: float) -> float:
     return 1 / (1 + math.exp(-steepness * (similarity - midpoint)))
 
 
-def terms(text: str) -> dict[str, float]:
+def terms(text: str) -> Terms:
     """Return the terms of *text* with their weights."""
-    found: dict[str, float] = {}
+    found: Terms = {}
     for run in _RUN.findall(_HUMP.sub(" ", unicodedata.normalize("NFKC", text))):
         if re.match(f"[{_CJK}]", run):
             found.update(_character_pairs(run))
@@ -67,12 +70,12 @@ def _stem(word: str) -> str:
     return stem[:_STEM_CHARS]
 
 
-def _character_pairs(run: str) -> dict[str, float]:
+def _character_pairs(run: str) -> Terms:
     pairs = [run[at : at + 2] for at in range(len(run) - 1)] or [run]
     return {pair: 1.0 for pair in pairs if not _STOP_CHARACTERS & set(pair)}
 
 
-def _overlap(left: dict[str, float], right: dict[str, float]) -> float:
+def _overlap(left: Terms, right: Terms) -> float:
     shared = sum(left[term] * right[term] for term in left.keys() & right.keys())
     lengths = math.sqrt(sum(w * w for w in left.values()) * sum(w * w for w in right.values()))
     return shared / lengths if lengths else 0.0

@@ -106,7 +106,8 @@ def _error(status: HTTPStatus, error_type: str, message: str) -> LocalReply:
 
 
 def _lexical_judge(pairs: Sequence[tuple[str, str]]) -> list[float]:
-    return [lexical.relevance(left, right) for left, right in pairs]
+    terms = {text: lexical.terms(text) for pair in pairs for text in pair}
+    return [lexical.relevance(terms[left], terms[right]) for left, right in pairs]
 
 
 def _embedding_judge(embed: Embed, midpoint: float) -> Judge:

@@ -40,11 +40,9 @@ def question_id(position: int) -> str:
 
 def well_formed(text: str) -> str:
     """Return *text* as it can be sent: two surrogates that make a pair joined, each lone one replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def cut(text: str, limit: int) -> str:
@@ -70,14 +68,17 @@ def build_request(task: str, candidates: Sequence[Candidate], settings: GateSett
         Plain JSON data, well-formed Unicode throughout.
     """
     asked = enumerate(candidates[: settings.max_candidates])
+    wording = well_formed(settings.question), _criteria(settings)
     return {
         "model": well_formed(settings.model),
         "state": {"task": task_text(task, settings)},
-        "questions": {question_id(position): _question(candidate, settings) for position, candidate in asked},
+        "questions": {question_id(position): _question(candidate, settings, *wording) for position, candidate in asked},
     }
 
 
-def _question(candidate: Candidate, settings: GateSettings) -> dict[str, Any]:
+def _question(
+    candidate: Candidate, settings: GateSettings, question: str, criteria: dict[str, str] | list[str]
+) -> dict[str, Any]:
     shown = {
         "title": cut(candidate.title, settings.max_title_chars),
         "summary": cut(candidate.summary, settings.max_summary_chars),
@@ -86,8 +87,8 @@ def _question(candidate: Candidate, settings: GateSettings) -> dict[str, Any]:
     }
     return {
         "type": settings.mode,
-        "instructions": {"question": well_formed(settings.question), "candidate": shown},
-        "criteria": _criteria(settings),
+        "instructions": {"question": question, "candidate": shown},
+        "criteria": criteria,
     }
 
 

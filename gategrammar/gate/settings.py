@@ -3,6 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -42,6 +43,7 @@ def is_usable_key(key: str) -> bool:
     return _USABLE_KEY.fullmatch(key) is not None
 
 
+@lru_cache(maxsize=64)
 def is_loopback(endpoint: str) -> bool:
     """Tell whether the host of the URL *endpoint* is this machine."""
     host = urlsplit(endpoint).hostname or ""

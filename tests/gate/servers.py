@@ -18,7 +18,7 @@ class Exchange:
 
     connection: socket.socket
     server: "Server"
-    head: bytes
+    head: bytes = field(repr=False)  # holds the key
     body: bytes
     number: int
 
