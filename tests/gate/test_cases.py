@@ -9,7 +9,7 @@ from gate.ways import WAYS, Way, each, handed_cases, page, settings, shape
 from gategrammar.gate import GateSettings, decide
 from gategrammar.gate.exchange import Reply, read_reply
 
-CASES = list(handed_cases())
+CASES = handed_cases()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])

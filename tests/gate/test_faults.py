@@ -64,9 +64,9 @@ def test_reused_connection_that_drips_headers(way: Way) -> None:
         else:
             exchange.reply(GOOD)
 
-    with serving(drip_second) as server, way.gate(settings(server.url, timeout=0.5)) as evaluate:
+    with serving(drip_second) as server, way.gate(settings(server.url, timeout=1.5)) as evaluate:
         assert judged(evaluate("task", page()))
-        assert kept_whole(evaluate("task", page()), "timed out after 0.5 s")
+        assert kept_whole(evaluate("task", page()), "timed out after 1.5 s")
         assert judged(evaluate("task", page()))
         assert server.connections == 2
 
@@ -268,6 +268,6 @@ def test_retry_ends_at_the_deadline(way: Way) -> None:
         else:
             exchange.hang()
 
-    with serving(busy_then_silent) as server, way.gate(settings(server.url, retries=5, timeout=0.5)) as evaluate:
-        assert kept_whole(evaluate("task", page()), "timed out after 0.5 s")
+    with serving(busy_then_silent) as server, way.gate(settings(server.url, retries=5, timeout=1.5)) as evaluate:
+        assert kept_whole(evaluate("task", page()), "timed out after 1.5 s")
         assert len(server.exchanges) == 2

@@ -26,8 +26,8 @@ def page(count: int = 3) -> list[Candidate]:
 
 
 def settings(url: str, **more: Any) -> GateSettings:
-    """Return settings for a server of ours; short, since nothing on loopback takes long."""
-    return GateSettings(endpoint=url, **{"timeout": 5.0, "retries": 0, **more})
+    """Return settings for a server of ours."""
+    return GateSettings(endpoint=url, **{"timeout": 30.0, "retries": 0, **more})
 
 
 def shape(decision: GateDecision) -> dict[str, Any]:
@@ -43,8 +43,9 @@ def shape(decision: GateDecision) -> dict[str, Any]:
     }
 
 
-def handed_cases() -> Iterator[dict[str, Any]]:
-    """Yield the handed cases, each with its body as bytes."""
+def handed_cases() -> list[dict[str, Any]]:
+    """Return the handed cases, each with its body as bytes."""
+    cases = []
     for line in (ROOT / "fixtures/gate/cases.jsonl").read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
         if "body_latin1" in case:
@@ -53,7 +54,8 @@ def handed_cases() -> Iterator[dict[str, Any]]:
             case["body"] = (case["body_repeat"][0] * case["body_repeat"][1]).encode()
         else:
             case["body"] = case["body"].encode()
-        yield case
+        cases.append(case)
+    return cases
 
 
 @frozen
