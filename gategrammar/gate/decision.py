@@ -84,6 +84,7 @@ class GateDecision:
             "kept": list(self.kept),
             "dropped": list(self.dropped),
             **asdict(self),
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
             "untouched": self.untouched,
             "unreadable": self.unreadable,
         }

@@ -63,20 +63,8 @@ def test_server_with_key_and_mode() -> None:
     """The options reach the server; a judged page is narrowed by its answers."""
     body = b'{"answers": {"m0": {"type": "score", "score": 1}, "m1": {"type": "score", "score": 3.5}}}'
     with serving(always(body)) as server:
-        done = run(
-            HITS,
-            *TASK,
-            "--endpoint",
-            server.url,
-            "--mode",
-            "score",
-            "--score-min",
-            "3",
-            "--model",
-            "m",
-            K="key-1",
-            *("--api-key-env", "K"),
-        )
+        options = (*TASK, "--endpoint", server.url, "--mode", "score", "--score-min", "3", "--model", "m")
+        done = run(HITS, *options, "--api-key-env", "K", K="key-1")
     assert [hit["hash"] for hit in json.loads(done.stdout)] == ["ffeeddccbbaa"]
     assert b'"note": "\\ud800"' in done.stdout
     (exchange,) = server.exchanges

@@ -2,13 +2,13 @@
 
 import asyncio
 import gc
-import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ PAGES = 10_000
 
 def open_files() -> int:
     """Count this process's open files, sockets among them."""
-    return len(os.listdir("/dev/fd"))
+    return len(list(Path("/dev/fd").iterdir()))
 
 
 @each(OWN_WAYS)
@@ -179,9 +179,10 @@ def test_program_ends_while_a_server_drips() -> None:
     """A worker that is left behind does not keep the program from ending."""
     program = textwrap.dedent(
         """
-        import sys
+        import sys, time
         from gategrammar.gate import Candidate, GateSettings, RecallGate
-        gate = RecallGate(GateSettings(endpoint=sys.argv[1], timeout=0.2), resolve_key=lambda _: __import__("time").sleep(3600))
+        settings = GateSettings(endpoint=sys.argv[1], timeout=0.2)
+        gate = RecallGate(settings, resolve_key=lambda _: time.sleep(3600))
         print(gate.evaluate("task", [Candidate(hash="a")]).reason)
         """
     )
