@@ -47,8 +47,11 @@ def relevance(left: Terms, right: Terms) -> float:
 
 
 def squash(similarity: float, midpoint: float, steepness: float) -> float:
-    """Map a similarity to a probability: 0.5 at *midpoint*, along a logistic curve."""
-    return 1 / (1 + math.exp(-steepness * (similarity - midpoint)))
+    """Map a similarity to a probability: 0.5 at *midpoint*, along a logistic curve.
+
+    Rounded, so that it is the same on every platform.
+    """
+    return round(1 / (1 + math.exp(-steepness * (similarity - midpoint))), 6)
 
 
 def terms(text: str) -> Terms:
