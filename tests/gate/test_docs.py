@@ -5,11 +5,12 @@ import subprocess
 import sys
 
 import pytest
-
 from gate.ways import ROOT
+
 from gategrammar.gate import reasons
 
 TEXT = (ROOT / "docs/gate.md").read_text("utf-8")
+KNOWN = b'{"detail": {"error_type": "not_found"}}'
 EXAMPLES = re.findall(r"<!-- run -->\n```python\n(.*?)```.*?```text\n(.*?)```", TEXT, re.DOTALL)
 
 
@@ -30,6 +31,8 @@ def test_every_reason_is_explained() -> None:
         reasons.too_large(1).replace("1", "N"),
         reasons.floor_kept(1).replace("1", "N"),
         reasons.http_status(999, b"").replace("999", "N"),
-        reasons.http_status(999, b'{"detail": {"error_type": "not_found"}}').replace("999", "N").replace("not_found", "type"),
+        reasons.http_status(999, b'{"detail": {"error_type": "not_found"}}')
+        .replace("999", "N")
+        .replace("not_found", "type"),
     }
     assert set(re.findall(r"^\| `([^`]+)` \|", TEXT, re.MULTILINE)) == fixed | templates
