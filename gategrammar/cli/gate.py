@@ -5,10 +5,10 @@ import sys
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from gategrammar.cli._ending import orderly
+from gategrammar.cli._terminal import ASIDE, Terminal, harmless, json_line
 from gategrammar.gate import (
     Candidate,
     GateDecision,
@@ -67,13 +67,15 @@ def command(page: Any, task: str, *, local: bool, explain: bool, **options: Any)
     if not isinstance(hits, list):
         raise click.UsageError(f'{name}: expected a list of hits, or an object with such a list as "results"')
     candidates = [_candidate(hit, f"{name}: hit {at}") for at, hit in enumerate(hits)]
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    with RecallGate(settings, judge=judge) as gate, console.status("asking the judge"):
-        decision = gate.evaluate(task, candidates)
-    sys.stdout.buffer.write(_narrowed(text, document, hits, decision))
+    terminal = Terminal(stderr=True)
+    with orderly(lambda: click.echo("interrupted, nothing is decided", err=True)):
+        with RecallGate(settings, judge=judge) as gate, terminal.status("asking the judge"):
+            decision = gate.evaluate(task, candidates)
+        sys.stdout.buffer.write(_narrowed(text, document, hits, decision))
+        sys.stdout.flush()
     if explain and decision.active:
-        console.print(_table(candidates, decision))
-    console.print(Text(_said(decision, settings)))
+        terminal.print(_table(candidates, decision))
+    terminal.print(_said(decision, settings))
 
 
 def _decoded(text: bytes, name: str) -> Any:
@@ -111,8 +113,7 @@ def _narrowed(text: bytes, document: Any, hits: list[Any], decision: GateDecisio
         return text
     kept = narrow(hits, decision)
     whole = kept if document is hits else document | {"results": kept}
-    # A lone surrogate cannot be encoded; the escape that Python writes for it is the one that JSON has.
-    return json.dumps(whole, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"
+    return json_line(whole).encode() + b"\n"
 
 
 def _said(decision: GateDecision, settings: GateSettings) -> str:
@@ -123,7 +124,7 @@ def _said(decision: GateDecision, settings: GateSettings) -> str:
 
 
 def _table(candidates: list[Candidate], decision: GateDecision) -> Table:
-    title = _plain(f"{decision.mode} by {decision.answered_model or decision.model}")
+    title = f"{decision.mode} by {decision.answered_model or harmless(decision.model)}"
     table = Table(title=title, title_justify="left")
     for heading in ("", "value", "verdict", "hash", "title"):
         table.add_column(heading, justify="right" if heading in {"", "value"} else "left", overflow="fold")
@@ -135,11 +136,6 @@ def _table(candidates: list[Candidate], decision: GateDecision) -> Table:
         else:
             value = "" if decision.degraded else "unreadable"
         shown = "keep" if verdict.keep else "drop"
-        style = "" if verdict.keep else "dim"
-        table.add_row(str(at), value, shown, _plain(candidate.hash), _plain(candidate.title), style=style)
+        style = "" if verdict.keep else ASIDE
+        table.add_row(str(at), value, shown, harmless(candidate.hash), harmless(candidate.title), style=style)
     return table
-
-
-def _plain(text: str) -> Text:
-    """Text that cannot move the cursor or colour the terminal."""
-    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))

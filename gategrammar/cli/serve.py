@@ -4,6 +4,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import click
 
+from gategrammar.cli._ending import orderly
 from gategrammar.gate.local import LocalReply, LocalSystemOne
 
 _MOST_BYTES = 8 << 20
@@ -72,9 +73,6 @@ def command(port: int) -> None:
         server = Server(("127.0.0.1", port), Handler)
     except OSError as error:
         raise click.ClickException(f"port {port} cannot be used: {error.strerror}; try --port 0") from None
-    with server:
+    with server, orderly(lambda: click.echo("stopped", err=True)):
         click.echo(f"http://127.0.0.1:{server.server_port}/v1/systemone", err=True)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            click.echo("stopped", err=True)
+        server.serve_forever()

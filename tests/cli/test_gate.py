@@ -2,12 +2,14 @@
 
 import json
 import os
+import signal
 import subprocess
 from typing import Any
 
 import pytest
+
 from gate.programs import program
-from gate.servers import always, answers, serving
+from gate.servers import Exchange, always, answers, serving
 
 HITS: list[dict[str, Any]] = [
     {"hash": "a1b2c3d4e5f6", "title": "Session cookies expire", "keywords": ["session"], "score": 1.50},
@@ -42,7 +44,7 @@ def test_explain_escapes_what_it_shows() -> None:
     table = done.stderr.decode()
     assert "keep" in table
     assert "drop" in table
-    assert "Kitchen waste \ufffd[31mred" in table
+    assert r"Kitchen waste \x1b[31mred" in table
     assert "\x1b[31mred" not in table
 
 
@@ -66,7 +68,7 @@ def test_server_with_key_and_mode() -> None:
         options = (*TASK, "--endpoint", server.url, "--mode", "score", "--score-min", "3", "--model", "m")
         done = run(HITS, *options, "--api-key-env", "K", K="key-1")
     assert [hit["hash"] for hit in json.loads(done.stdout)] == ["ffeeddccbbaa"]
-    assert b'"note": "\\ud800"' in done.stdout
+    assert b'"note": "\\ud800"' in done.stdout  # what cannot be encoded stays escaped
     (exchange,) = server.exchanges
     assert exchange.headers["authorization"] == "Bearer key-1"
     assert exchange.json["model"] == "m"
@@ -118,3 +120,20 @@ def test_wrong_input(page: object, options: tuple[str, ...], message: str) -> No
     assert "Traceback" not in error
     assert "hunter2" not in error
     assert (done.stdout, done.returncode) == (b"", 2)
+
+
+def test_ctrl_c_while_the_server_is_silent() -> None:
+    """Ctrl-C ends a waiting command at once, without a traceback and without output."""
+    with serving(Exchange.hang) as server:
+        command = [program("gategrammar"), "gate", "-", *TASK, "--endpoint", server.url, "--timeout", "3600"]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(HITS).encode())
+            process.stdin.close()
+            process.stdin = None
+            server.wait_until_asked()
+            process.send_signal(signal.SIGINT)
+            output, error = process.communicate()
+    assert (output, error.strip(), process.returncode) == (b"", b"interrupted, nothing is decided", 130)

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 
 import httpx
+
 from gate.programs import program
 
 
@@ -34,11 +35,11 @@ def test_conformance() -> None:
 
 
 def test_it_ends_by_ctrl_c() -> None:
-    """Ctrl-C ends the server with exit code 0, and without a traceback."""
+    """Ctrl-C ends the server without a traceback; the exit code is the one of SIGINT."""
     with served() as (url, process):
         assert httpx.get(url.replace("systemone", "models")).json()["models"][0]["name"] == "local-lexical"
         process.send_signal(signal.SIGINT)
-        assert process.wait() == 0
+        assert process.wait() == 130
         assert process.stderr is not None
         assert process.stderr.read() == "stopped\n"
 

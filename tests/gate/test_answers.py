@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from gate.ways import ROOT, handed_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.ways import ROOT, handed_cases
 from gategrammar._resources import resource
 from gategrammar.gate import Answers, GateSettings, Refused, Usage, read_answers, reasons
 from gategrammar.gate.settings import MODES, Mode

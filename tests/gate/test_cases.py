@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+
 from gate.servers import always, serving
 from gate.ways import WAYS, Way, each, handed_cases, page, settings, shape
-
 from gategrammar.gate import GateSettings, decide
 from gategrammar.gate.exchange import Reply, read_reply
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-from gate.ways import page
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.ways import page
 from gategrammar.gate import (
     GATED_BLOCK_SCHEMA,
     Answers,

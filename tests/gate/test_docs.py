@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from gate.ways import ROOT
 
+from gate.ways import ROOT
 from gategrammar.gate import reasons
 
 TEXT = (ROOT / "docs/gate.md").read_text("utf-8")

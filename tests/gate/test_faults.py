@@ -6,9 +6,9 @@ import ssl
 import zlib
 
 import pytest
+
 from gate.servers import Behaviour, Exchange, always, answers, serving
 from gate.ways import WAYS, Way, each, page, settings
-
 from gategrammar.gate import GateDecision, reasons
 
 OK_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Padding: "

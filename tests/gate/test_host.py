@@ -4,8 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gate.ways import page
 
+from gate.ways import page
 from gategrammar.gate import (
     TOOL_NOTE,
     Answers,

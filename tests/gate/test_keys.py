@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 import pytest
+
 from gate.servers import Exchange, always, answers, serving
 from gate.ways import OWN_WAYS, WAYS, Way, each, httpx2, page, settings
-
 from gategrammar.gate import (
     AsyncRecallGate,
     GateSettings,

@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from gate.ways import OWN_WAYS, ROOT, Way, each, httpx2, page
 
+from gate.ways import OWN_WAYS, ROOT, Way, each, httpx2, page
 from gategrammar.gate import Candidate, GateSettings, LocalSystemOne, RecallGate, Verdict
 
 SETTINGS = GateSettings(threshold=0.0, max_candidates=100, timeout=600)

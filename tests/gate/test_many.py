@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gate.servers import Exchange, always, answers, serving
 from gate.ways import OWN_WAYS, WAYS, Way, each, page, settings
-
 from gategrammar.gate import AsyncRecallGate, RecallGate, reasons
 
 GOOD = answers(3, 0.9, 0.1)

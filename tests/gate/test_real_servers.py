@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
+
 from gate.programs import program
 from gate.ways import OWN_WAYS, Way, each, page, settings
-
 from gategrammar.gate import GateDecision, reasons
 from gategrammar.gate.settings import MODES, Mode
 

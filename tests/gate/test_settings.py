@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from gate.ways import page
 
+from gate.ways import page
 from gategrammar.gate import CRITERIA, LEVELS, Candidate, GateSettings, build_request
 from gategrammar.gate.questions import cut, well_formed
 
