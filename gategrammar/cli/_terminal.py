@@ -36,7 +36,7 @@ def harmless(text: str) -> str:
     return text if text.isprintable() else "".join(map(shown, text))
 
 
-def json_line(value: dict[str, Any]) -> str:
+def json_line(value: Any) -> str:
     """Return *value* as one line of JSON: readable, exact, and harmless on a terminal."""
     line = _encoder.encode(value)
     return line if line.isprintable() else _BEYOND_ASCII.sub(_spelled, line)

@@ -1,0 +1,60 @@
+"""The attrs validators that the gate's data share: each refuses with a ValueError that names the field."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+Validator = Callable[[Any, Any, Any], None]
+
+
+def need(condition: bool, message: str) -> None:
+    """Raise a ValueError with *message* unless the *condition* holds.
+
+    Wrong types are ValueErrors here, too: settings come from a host's configuration file, where a wrong type is one
+    more wrong value.
+    """
+    if not condition:
+        raise ValueError(message)
+
+
+def is_text(_: object, field: Any, value: object) -> None:
+    """Refuse what is no str."""
+    need(isinstance(value, str), f"{field.name} must be a str, not {type(value).__name__}")
+
+
+def is_flag(_: object, field: Any, value: object) -> None:
+    """Refuse what is no bool."""
+    need(isinstance(value, bool), f"{field.name} must be True or False, not {type(value).__name__}")
+
+
+def is_filled(_: object, field: Any, value: Any) -> None:
+    """Refuse what is no str or a blank one."""
+    is_text(_, field, value)
+    need(bool(value.strip()), f"{field.name} must not be blank")
+
+
+def are_texts(_: object, field: Any, value: object) -> None:
+    """Refuse what is no tuple of str."""
+    texts = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+    need(texts, f"{field.name} must be a list or tuple of str")
+
+
+def as_tuple(value: object) -> object:
+    """Turn a list into a tuple; all else is left for :func:`are_texts` to refuse (a str is no list of its letters)."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def whole(least: int) -> Validator:
+    """Return a validator for ints of at least *least*."""
+
+    def check(_: object, field: Any, value: object) -> None:
+        fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
+        need(fits, f"{field.name} must be a whole number of at least {least}, not {value!r}")
+
+    return check
+
+
+def finite(_: object, field: Any, value: object) -> None:
+    """Refuse what is no finite int or float; a bool is neither."""
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    need(fits, f"{field.name} must be a finite number, not {value!r}")

@@ -1,0 +1,202 @@
+"""One gate for many pages: one after another, at once, and interrupted."""
+
+import asyncio
+import gc
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.servers import Exchange, always, answers, serving
+from gate.ways import OWN_WAYS, WAYS, Way, each, page, settings
+from gategrammar.gate import AsyncRecallGate, RecallGate, reasons
+
+GOOD = answers(3, 0.9, 0.1)
+PAGES = 10_000
+
+
+def open_files() -> int:
+    """Count this process's open files, sockets among them."""
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+@each(OWN_WAYS)
+def test_ten_thousand_pages(way: Way) -> None:
+    """10,000 pages through one gate use one connection, and leave neither sockets, threads nor objects behind."""
+    with serving(always(GOOD)) as server, way.gate(settings(server.url, timeout=30)) as evaluate:
+        for _ in range(200):
+            evaluate("task", page())
+        server.exchanges.clear()
+        gc.collect()
+        before = open_files(), threading.active_count(), len(gc.get_objects())
+        for at in range(PAGES):
+            assert not evaluate("task", page()).degraded
+            if at % 1000 == 0:
+                server.exchanges.clear()
+        server.exchanges.clear()
+        gc.collect()
+        after = open_files(), threading.active_count(), len(gc.get_objects())
+        assert server.connections == 1
+    assert after[0] <= before[0]
+    assert after[1] <= before[1]
+    assert after[2] < before[2] + 500
+
+
+@each(WAYS)
+def test_fifty_pages_at_once(way: Way) -> None:
+    """50 concurrent pages through one gate are each decided by their own reply."""
+
+    def by_task(exchange: Exchange) -> None:
+        number = int(exchange.json["state"]["task"])
+        exchange.reply(answers(3, *[0.9 if number >> bit & 1 else 0.1 for bit in range(3)]))
+
+    def right(number: int, decision: Any) -> bool:
+        kept = tuple(f"m{bit}" for bit in range(3) if number >> bit & 1)
+        return decision.kept == (kept or ("m0",)) and not decision.degraded
+
+    with serving(by_task) as server:
+        given = settings(server.url, timeout=30)
+        if way.is_async:
+
+            async def all_at_once() -> list[Any]:
+                client = way.library.AsyncClient() if way.library else None
+                async with AsyncRecallGate(given, client=client) as gate:
+                    done = await asyncio.gather(*(gate.evaluate(str(number), page()) for number in range(50)))
+                if client is not None:
+                    await client.aclose()
+                return done
+
+            decisions = asyncio.run(all_at_once())
+        else:
+            with way.gate(given) as evaluate, ThreadPoolExecutor(50) as pool:
+                decisions = list(pool.map(lambda number: evaluate(str(number), page()), range(50)))
+    assert all(right(number, decision) for number, decision in enumerate(decisions))
+
+
+@each(WAYS)
+def test_connection_is_reused(way: Way) -> None:
+    """Pages one after another share a connection, after failed pages, too."""
+    with serving(lambda exchange: exchange.reply(GOOD, 200 if exchange.number % 2 else 500)) as server:
+        with way.gate(settings(server.url)) as evaluate:
+            degraded = [evaluate("task", page()).degraded for _ in range(6)]
+        assert degraded == [False, True] * 3
+        assert server.connections == 1
+
+
+@each(OWN_WAYS)
+def test_server_that_closes_idle_connections(way: Way) -> None:
+    """A kept connection that the server has closed meanwhile is replaced, and no page is lost."""
+
+    def once(exchange: Exchange) -> None:
+        exchange.reply(GOOD)
+        exchange.connection.close()
+
+    with serving(once) as server, way.gate(settings(server.url)) as evaluate:
+        for _ in range(3):
+            assert not evaluate("task", page()).degraded
+            server.wait_until_idle()
+
+
+@each(OWN_WAYS)
+def test_gate_closed(way: Way) -> None:
+    """A page that comes after the end is kept whole; closing twice is nothing."""
+    with serving(always(GOOD)) as server:
+        with way.gate(settings(server.url)) as evaluate:
+            assert not evaluate("task", page()).degraded
+        if not way.is_async:
+            decision = evaluate("task", page())
+            assert (decision.degraded, decision.reason) == (True, reasons.CLOSED)
+        server.wait_until_idle()
+
+
+def test_closed_client_of_the_caller() -> None:
+    """A caller that has closed its client gets a degraded page, not an exception."""
+    way = next(way for way in WAYS if way.name == "sync-httpx")
+    with serving(always(GOOD)) as server, way.library.Client() as client:
+        gate = RecallGate(settings(server.url), client=client)
+    decision = gate.evaluate("task", page())
+    assert (decision.degraded, decision.reason) == (True, reasons.REQUEST_FAILED)
+
+
+def test_cancelled_page_leaves_the_gate_usable() -> None:
+    """A cancellation from outside propagates, closes the connection, and the next page goes through."""
+
+    async def run() -> None:
+        with serving(lambda exchange: exchange.hang() if exchange.number == 1 else exchange.reply(GOOD)) as server:
+            async with AsyncRecallGate(settings(server.url, timeout=60)) as gate:
+                task = asyncio.create_task(gate.evaluate("task", page()))
+                await asyncio.to_thread(server.wait_until_asked)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                await asyncio.to_thread(server.wait_until_idle)
+                assert not (await gate.evaluate("task", page())).degraded
+
+    asyncio.run(run())
+
+
+def test_outer_timeout_is_the_callers() -> None:
+    """A caller's own, shorter time-out is not taken for the gate's deadline."""
+
+    async def run() -> None:
+        with serving(Exchange.hang) as server:
+            async with AsyncRecallGate(settings(server.url, timeout=60)) as gate:
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(0.2):
+                        await gate.evaluate("task", page())
+
+    asyncio.run(run())
+
+
+def test_keyboard_interrupt_propagates() -> None:
+    """Ctrl-C ends a waiting synchronous page at once, and the program with it, though the server never answers."""
+    program = textwrap.dedent(
+        """
+        import sys
+        from gategrammar.gate import Candidate, GateSettings, RecallGate
+        with RecallGate(GateSettings(endpoint=sys.argv[1], timeout=3600)) as gate:
+            try:
+                gate.evaluate("task", [Candidate(hash="a")])
+            except KeyboardInterrupt:
+                print("interrupted")
+        """
+    )
+    with serving(Exchange.hang) as server:
+        process = subprocess.Popen([sys.executable, "-c", program, server.url], stdout=subprocess.PIPE, text=True)
+        server.wait_until_asked()
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate()
+    assert (output, process.returncode) == ("interrupted\n", 0)
+
+
+def test_program_ends_while_a_server_drips() -> None:
+    """A worker that is left behind does not keep the program from ending."""
+    program = textwrap.dedent(
+        """
+        import sys, time
+        from gategrammar.gate import Candidate, GateSettings, RecallGate
+        settings = GateSettings(endpoint=sys.argv[1], timeout=0.2)
+        gate = RecallGate(settings, resolve_key=lambda _: time.sleep(3600))
+        print(gate.evaluate("task", [Candidate(hash="a")]).reason)
+        """
+    )
+    with serving(Exchange.hang) as server:
+        done = subprocess.run([sys.executable, "-c", program, server.url], capture_output=True, text=True, check=True)
+    assert done.stdout == "timed out after 0.2 s\n"
+    assert not done.stderr
+
+
+def test_two_proxies_of_the_environment_are_passed_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is meant for this machine does not go to a proxy of the environment."""
+    with serving(always(b"", 500)) as proxy, serving(always(GOOD)) as server:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        monkeypatch.setenv("ALL_PROXY", proxy.url)
+        for way in OWN_WAYS:
+            assert not way.evaluate(settings(server.url)).degraded
+        assert not proxy.exchanges
