@@ -26,8 +26,8 @@ MARKS = {"→": "\t", "␍": "\r", "␀": "\0"}
 SEAM = "¦"
 
 _MARK = re.compile(f"⟦([0-9A-F]{{1,6}})⟧|[⟦⟧{''.join(MARKS)}]")
-# Fences come first, so that what stands in one is never taken for a heading.
-_PART = re.compile(
+#: What the file is made of beside prose. Fences come first, so that what stands in one is never taken for a heading.
+PART = re.compile(
     r"^(?P<fence>`{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)$"
     r"|^(?P<level>\#{2,}) (?P<number>[0-9A-Z]+(?:\.[0-9]+)*)\.? (?P<title>[^\n]+)$",
     re.MULTILINE | re.DOTALL,
@@ -101,9 +101,9 @@ class Spec:
         numbers = iter(e.number for e in self.examples if e.line > self.text.count("\n", 0, start))
 
         def headed(part: re.Match[str]) -> str:
-            return f"**Example {next(numbers)}**\n\n{part.group()}" if _is_example(part) else part.group()
+            return f"**Example {next(numbers)}**\n\n{part.group()}" if is_example(part) else part.group()
 
-        return _PART.sub(headed, self.text[start:end])
+        return PART.sub(headed, self.text[start:end])
 
 
 def unmark(text: str) -> str:
@@ -152,11 +152,11 @@ def read(text: str) -> Spec:
     """
     sections: list[Section] = []
     examples: list[Example] = []
-    for part in _PART.finditer(text):
+    for part in PART.finditer(text):
         if part["number"]:
             level = len(part["level"])
             sections.append(Section(part["number"], part["title"], level, part.start(), len(text)))
-        elif _is_example(part):
+        elif is_example(part):
             line = text.count("\n", 0, part.start()) + 1
             if not sections:
                 raise SpecError(f"{SPEC}, line {line}: an example belongs to a section")
@@ -168,7 +168,8 @@ def read(text: str) -> Spec:
     return Spec(text, tuple(attrs.evolve(s, end=end) for s, end in zip(sections, ends, strict=True)), tuple(examples))
 
 
-def _is_example(part: re.Match[str]) -> bool:
+def is_example(part: re.Match[str]) -> bool:
+    """Tell whether *part*, a match of :data:`PART`, is an example."""
     return part["info"] is not None and part["info"].split()[:1] == [_EXAMPLE]
 
 
