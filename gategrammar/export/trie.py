@@ -8,8 +8,9 @@ the attempt before a tag is complete:
 * the lead: the attempt is *begun* and gives way to the next one at once;
 * the end of the text: it is begun, too.
 
-So a text without tags is ``other* (begun | broken other*)*``, where *other* is any character but the lead: every chunk
-but the first starts with the lead, which makes it unambiguous. With a bound that would be a counter within a counter;
+So a text without tags is ``other* (broken other* | begun)*``, where *other* is any character but the lead: every chunk
+but the first starts with the lead, which makes it unambiguous. What may end the text stands last, since engines that
+prefer the first alternative (outlines-core) drop what stands behind one that has ended. With a bound that would be a counter within a counter;
 the bounded form is ``(other | begun{0,most} broken){0,most} begun{0,most}``. A *step* of it is therefore one character,
 or one broken attempt with all the attempts that gave way to it: every text of *most* code points is in it, some longer
 ones are, and none is without end.
@@ -44,7 +45,7 @@ def expand(words: Words, up_to: Callable[[Node, int], Node] = _up_to) -> Node:
     begun = Rule("begun", join(Text(lead), _begun(trie)))
     broken = Rule("broken", join(Text(lead), _broken(trie, lead)))
     if words.most is None:
-        return join(repeat(other), repeat(either(begun, join(broken, repeat(other)))))
+        return join(repeat(other), repeat(either(join(broken, repeat(other)), begun)))
     gave_way = Rule("attempts", up_to(begun, words.most))
     step = Rule("step", either(other, join(gave_way, broken)))
     return join(up_to(step, words.most), gave_way)
