@@ -34,17 +34,21 @@ def reading(command: _Command) -> _Command:
     return command
 
 
+#: How the reasoning arrives (semantics §5).
+think = click.option(
+    "--think",
+    type=click.Choice(get_args(Think)),
+    default=REQUIRED,
+    show_default=True,
+    help="How the reasoning arrives: in the text, begun at the end of the prompt, or in another field.",
+)
+
+
 def modes(command: _Command) -> _Command:
     """Add how a response is parsed (semantics 2.4 and §5)."""
     for option in reversed(
         (
-            click.option(
-                "--think",
-                type=click.Choice(get_args(Think)),
-                default=REQUIRED,
-                show_default=True,
-                help="How the reasoning arrives: in the text, begun at the end of the prompt, or in another field.",
-            ),
+            think,
             click.option(
                 "--outside-text",
                 type=click.Choice(get_args(OutsideText)),

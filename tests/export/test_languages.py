@@ -1,0 +1,217 @@
+"""The exported languages, judged by other people's engines: the parse profile is all, the generation profile is part.
+
+Engines see UTF-8, so only Python's re is asked about lone surrogates.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import chain, islice, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from llguidance import LLMatcher
+
+from cases import handed, pairs, recorded
+from documents import ODD, mutations, walks
+from engines import Matches, Outlines, matches_llguidance, matches_re, walk_llguidance
+from gategrammar import GateResponse, format_response, try_parse
+from gategrammar.export import export
+from gategrammar.response.grammar import Think
+from language_oracle import ALPHABET, State, accepts, start, step
+from strategies import free_text
+
+THINKS: list[Think] = ["required", "prefilled", "absent"]
+from_regex = LLMatcher.grammar_from_regex
+
+#: What has no UTF-8.
+LONE = {chr(code) for code in range(0xD800, 0xE000)}
+
+
+def corpus() -> Iterator[str]:
+    """Yield all texts of the corpora, whatever mode they were meant for."""
+    cases = (*handed(), *recorded(), *pairs("."), *pairs("valid"), *pairs("invalid"))
+    return (case.text for case in cases)
+
+
+#: Who reads which format.
+READERS: dict[str, tuple[str, Callable[[str], Matches]]] = {
+    "re": ("regex", matches_re),
+    "outlines-core": ("regex", lambda pattern: Outlines(pattern, {*ALPHABET, *"".join(corpus()), *"".join(ODD)} - LONE)),
+    "llguidance regex": ("regex", lambda pattern: matches_llguidance(from_regex(pattern))),
+    "llguidance": ("llguidance", matches_llguidance),
+}
+
+
+def bounds(think: Think, most: int, update: int | None = None) -> dict[str, int]:
+    """Return the bounds for a mode."""
+    both = {"max_think": most, "max_update": most if update is None else update}
+    return {name: bound for name, bound in both.items() if think != "absent" or name != "max_think"}
+
+
+def parses(text: str, think: Think) -> bool:
+    """Return what parse() says."""
+    return isinstance(try_parse(text, think=think), GateResponse)
+
+
+def encodable(texts: Iterator[str]) -> Iterator[str]:
+    """Leave out what has no UTF-8."""
+    return (text for text in texts if LONE.isdisjoint(text))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("think", THINKS)
+def test_the_parse_profile_is_what_parse_accepts(reader: str, think: Think) -> None:
+    """Over the corpora and 20,000 walks and mutations (5,000 in the other modes) each engine says what parse() says."""
+    name, read = READERS[reader]
+    matches = read(export(name, profile="parse", think=think))
+    count = 10_000 if think == "required" else 2_500
+    texts = chain(corpus(), walks(count, seed=6), mutations(count, seed=66))
+    good = 0
+    for text in texts if reader == "re" else encodable(texts):
+        verdict = parses(text, think)
+        assert matches(text) == verdict, text
+        good += verdict
+    assert good > count // 20
+
+
+def successors(index: Outlines, think: Think, *, forbid: bool = False) -> Iterator[tuple[bool, bool, str]]:
+    """Walk the automaton of an engine and the oracle's side by side, through all pairs of states that can be reached.
+
+    Yields:
+        For each pair whether the engine accepts, whether the oracle does, and a text that leads there.
+    """
+    first: tuple[int | None, State | None] = (index.start(), start(think))
+    seen, todo = {first}, [(first, "")]
+    while todo:
+        (engine, judge), text = todo.pop()
+        yield engine is not None and index.final(engine), judge is not None and accepts(judge), text
+        for character in ALPHABET:
+            pair = (
+                None if engine is None else index.step(engine, character),
+                None if judge is None else step(judge, character, forbid=forbid),
+            )
+            if pair not in seen and pair != (None, None):
+                seen.add(pair)
+                todo.append((pair, text + character))
+
+
+@pytest.mark.parametrize("think", THINKS)
+def test_proof_of_the_parse_profile(think: Think) -> None:
+    """No text at all tells outlines-core's automaton of the expression from the table of semantics §2."""
+    pairs_of_states = list(successors(Outlines(export("regex", profile="parse", think=think)), think))
+    assert len(pairs_of_states) > 300
+    for engine, judge, text in pairs_of_states:
+        assert engine == judge, text
+
+
+@pytest.mark.parametrize("think", THINKS)
+@pytest.mark.parametrize("most", [(0, 0), (1, 0), (2, 1)])
+def test_proof_of_the_generation_profile(think: Think, most: tuple[int, int]) -> None:
+    """Every text of outlines-core's automaton of the generation profile is a response without text outside."""
+    index = Outlines(export("regex", think=think, **bounds(think, *most)))
+    accepted = [(judge, text) for engine, judge, text in successors(index, think, forbid=True) if engine]
+    assert accepted
+    for judge, text in accepted:
+        assert judge, text
+
+
+@pytest.mark.parametrize("think", THINKS)
+@pytest.mark.parametrize("engine", ["llguidance", "llguidance regex", "outlines-core"])
+def test_what_is_generated_parses(engine: str, think: Think) -> None:
+    """What the engines generate, walked at random by their own masks, parses, and nothing stands outside."""
+    chance = random.Random(6)
+    most = bounds(think, 12, 7)
+    generated = {
+        "llguidance": lambda: walk_llguidance(export("llguidance", think=think, **most), chance),
+        "llguidance regex": lambda: walk_llguidance(from_regex(export("regex", think=think, **most)), chance),
+        "outlines-core": lambda: Outlines(export("regex", think=think, **bounds(think, 4, 3))).walk(chance),
+    }[engine]()
+    for text in islice(generated, 150):
+        assert isinstance(try_parse(text, think=think, outside_text="forbid"), GateResponse), text
+
+
+@pytest.mark.parametrize("think", THINKS)
+@settings(max_examples=100)
+@given(data=st.data())
+def test_what_python_generates_parses(think: Think, data: st.DataObject) -> None:
+    """What Hypothesis makes of the expression by Python's own reading of it parses."""
+    text = data.draw(st.from_regex(export("regex", think=think, **bounds(think, 9, 5)), fullmatch=True))
+    assert isinstance(try_parse(text, think=think, outside_text="forbid"), GateResponse)
+
+
+MOST = 40
+#: Compiled once; outlines-core, which unfolds counters, is asked in the exhaustive test below.
+CANONICAL = {
+    (reader, think): read(export(name, think=think, **bounds(think, MOST)))
+    for reader, (name, read) in READERS.items()
+    if reader != "outlines-core"
+    for think in THINKS
+}
+
+
+def canonical(think: Think, reasoning: str, update_gate: bool, candidate: str, exit_gate: bool) -> str:
+    """Return the canonical text as the model writes it in a mode."""
+    whole = format_response(reasoning, update_gate, candidate, exit_gate)
+    return {
+        "required": whole,
+        "prefilled": whole.removeprefix("<think>"),
+        "absent": whole.partition("</think>\n")[2],
+    }[think]
+
+
+short = st.one_of(free_text, st.text("<t/h", max_size=MOST), st.just("<" * MOST)).filter(
+    lambda text: len(text) <= MOST and not any(tag in text for tag in ("<think>", "</think>"))
+)
+
+
+@given(short, st.booleans(), short, st.booleans())
+def test_every_canonical_response_is_generated(
+    reasoning: str, update_gate: bool, candidate: str, exit_gate: bool
+) -> None:
+    """Whatever stands in a canonical response, the grammar takes it up to the bound, in every engine and mode."""
+    for (reader, think), matches in CANONICAL.items():
+        text = canonical(think, reasoning, update_gate, candidate, exit_gate)
+        if reader == "re" or list(encodable(iter([text]))):
+            assert matches(text), (reader, think)
+
+
+@pytest.mark.parametrize("think", THINKS)
+def test_every_short_canonical_response_is_generated(think: Think) -> None:
+    """All texts of up to three characters that matter, in both bodies, are in the language that outlines-core builds."""
+    index = Outlines(export("regex", think=think, **bounds(think, 3)))
+    texts = ["".join(text) for length in range(4) for text in product("x</tc\n", repeat=length)]
+    for reasoning, candidate in zip(texts, reversed(texts), strict=True):
+        assert index(canonical(think, reasoning, True, candidate, False))
+
+
+@pytest.mark.parametrize(("reader", "think"), CANONICAL)
+def test_the_bound_holds(reader: str, think: Think) -> None:
+    """One character more than the bound is not generated, in either body, and with a bound of 0 the bodies are empty."""
+    matches = CANONICAL[reader, think]
+    at, over = "x" * MOST, "x" * (MOST + 1)
+    assert matches(canonical(think, at, True, at, True))
+    assert not matches(canonical(think, at, True, over, True))
+    assert matches(canonical(think, over, True, at, True)) == (think == "absent")
+    name, read = READERS[reader]
+    empty = read(export(name, think=think, **bounds(think, 0)))
+    assert empty(canonical(think, "", False, "", False))
+    assert not empty(canonical(think, "", False, "<", False))
+
+
+def test_the_generation_profile_is_a_part() -> None:
+    """What a weak model cannot finish is left out: prose outside, nested think, space in the gates, two line breaks."""
+    matches = matches_re(export("regex"))
+    good = format_response("why", True, "that", False)
+    assert matches(good)
+    assert matches(good.replace("\n", ""))
+    for text in (
+        f"Sure! {good}",
+        f"{good}\n",
+        good.replace("why", "why <think>so</think>"),
+        good.replace("yes", " yes"),
+        good.replace("\n", "\n\n"),
+        good.replace("\n", " "),
+    ):
+        assert parses(text, "required")
+        assert not matches(text)
