@@ -104,6 +104,25 @@ def test_a_bound_cannot_be_drawn() -> None:
             railroad(node)
 
 
+def run_export(prelude: str = "") -> subprocess.CompletedProcess[str]:
+    """Run ``gategrammar export railroad`` after *prelude*."""
+    code = f"{prelude}\nfrom gategrammar.cli import main\nmain()"
+    command = [sys.executable, "-c", code, "export", "railroad"]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=60)
+
+
+def test_export_command_draws() -> None:
+    """The command prints the committed picture."""
+    assert run_export().stdout == (ROOT / "grammar" / "derived" / "response.svg").read_text("utf-8")
+
+
+def test_export_without_the_extra() -> None:
+    """Who has not installed the extra is told which it is."""
+    done = run_export("import sys\nsys.modules['railroad'] = None")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "railroad is not installed; run: pip install 'gategrammar[railroad]'" in done.stderr
+
+
 def test_picture_is_readable_in_light_and_in_dark() -> None:
     """All colours are named once for light and once for dark, and nothing in the drawing has one of its own."""
     svg = railroad(response(ELEMENTS, PARSE, "required", {}))

@@ -12,24 +12,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gategrammar.export.ebnf import ebnf
+from gategrammar.export.formats import export
 from gategrammar.export.language import PARSE, response
-from gategrammar.export.railroad import railroad
 from gategrammar.response._tables import ACCEPTING, ELEMENTS, ERRORS, MOVES, STAGES, STARTS
 from gategrammar.response.grammar import ABSENT, END_OF_INPUT, REQUIRED
 from gategrammar.spec import SPEC
 
 _CHECKOUT = Path(__file__).parents[2]
 _COMMAND = "python -m gategrammar.export.derived"
-_HEADER = f"Derived from grammar/response.lark by {_COMMAND}; never edited by hand."
 _PART = re.compile(r"(?<=<!-- derived: )(?P<name>\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def files() -> Iterator[tuple[str, str]]:
     """Yield each derived file: its path in the repository, and its text."""
-    language = response(ELEMENTS, PARSE, REQUIRED, {})
-    rules = ebnf(language)
-    yield "grammar/derived/response.ebnf", f"/* {_HEADER} */\n{rules}"
-    yield "grammar/derived/response.svg", f"<!-- {_HEADER} -->\n{railroad(language)}"
+    yield "grammar/derived/response.ebnf", export("ebnf")
+    yield "grammar/derived/response.svg", export("railroad")
+    rules = ebnf(response(ELEMENTS, PARSE, REQUIRED, {}))
     parts = {"ebnf": f"```ebnf\n{rules}```\n", "automaton": automaton()}
     spec = (_CHECKOUT / SPEC).read_text("utf-8")
     yield SPEC, _PART.sub(lambda part: f"{part['name']}{part[2]}\n{parts[part['name']]}\n", spec)
