@@ -20,7 +20,19 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
 from typing import TypeAlias
 
-from gategrammar.export.language import Chars, ExportError, Join, Node, Rule, Text, Words, either, join, optional, repeat
+from gategrammar.export.language import (
+    Chars,
+    ExportError,
+    Join,
+    Node,
+    Rule,
+    Text,
+    Words,
+    either,
+    join,
+    optional,
+    repeat,
+)
 
 Trie: TypeAlias = dict[str, "Trie"]
 

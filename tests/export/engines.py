@@ -6,12 +6,25 @@ from collections.abc import Callable, Iterable, Iterator
 
 import llguidance
 import outlines_core
-
 from language_oracle import ALPHABET
 
 Matches = Callable[[str], bool]
 #: A vocabulary of single bytes, and some tokens of several that lie across the ends of tags, as real ones do.
-PIECES = [b"</", b"><", b">\n<", b"th", b"ink", b"check", b"update", b"yes", b"no", b"end", b"<<", b" the", "é".encode()]
+PIECES = [
+    b"</",
+    b"><",
+    b">\n<",
+    b"th",
+    b"ink",
+    b"check",
+    b"update",
+    b"yes",
+    b"no",
+    b"end",
+    b"<<",
+    b" the",
+    "é".encode(),
+]
 TOKENS = [bytes([byte]) for byte in range(256)] + PIECES
 END = len(TOKENS)
 
@@ -129,4 +142,3 @@ def matches_re(pattern: str) -> Matches:
     """Return Python's verdict on whole texts."""
     compiled = re.compile(pattern)
     return lambda text: compiled.fullmatch(text) is not None
-

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from engines import matches_llguidance, matches_re
 from llguidance import LLMatcher
 
 import gategrammar.cli.export
 import gategrammar.export
-from engines import matches_llguidance, matches_re
 from gategrammar.export.ebnf import ebnf
 from gategrammar.export.gbnf import gbnf
 from gategrammar.export.language import ExportError, Profile, response

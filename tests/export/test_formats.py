@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engines import matches_llguidance
+from test_languages import THINKS, corpus, encodable, parses
 
 from documents import walks
-from engines import matches_llguidance
 from gategrammar.export import DEFAULT_BOUND, FORMATS, ExportError, export, grammar_version, notes
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.grammar import Think
-from test_languages import THINKS, corpus, encodable, parses
 
 GRAMMAR = Path(__file__).parents[2] / "grammar" / "response.lark"
 

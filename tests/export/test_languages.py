@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice, product
 
 import pytest
+from engines import Matches, Outlines, matches_llguidance, matches_re, walk_llguidance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from language_oracle import ALPHABET, State, accepts, start, step
 from llguidance import LLMatcher
 
 from cases import handed, pairs, recorded
 from documents import ODD, mutations, walks
-from engines import Matches, Outlines, matches_llguidance, matches_re, walk_llguidance
 from gategrammar import GateResponse, format_response, try_parse
 from gategrammar.export import export
 from gategrammar.response.grammar import Think
-from language_oracle import ALPHABET, State, accepts, start, step
 from strategies import free_text
 
 THINKS: list[Think] = ["required", "prefilled", "absent"]
@@ -37,7 +37,10 @@ def corpus() -> Iterator[str]:
 #: Who reads which format.
 READERS: dict[str, tuple[str, Callable[[str], Matches]]] = {
     "re": ("regex", matches_re),
-    "outlines-core": ("regex", lambda pattern: Outlines(pattern, {*ALPHABET, *"".join(corpus()), *"".join(ODD)} - LONE)),
+    "outlines-core": (
+        "regex",
+        lambda pattern: Outlines(pattern, {*ALPHABET, *"".join(corpus()), *"".join(ODD)} - LONE),
+    ),
     "llguidance regex": ("regex", lambda pattern: matches_llguidance(from_regex(pattern))),
     "llguidance": ("llguidance", matches_llguidance),
 }

@@ -2,14 +2,14 @@
 
 from itertools import chain
 
+import llama
 import pytest
 from hypothesis import given, settings
+from test_languages import MOST, THINKS, bounds, canonical, corpus, encodable, parses, short
 
-import llama
 from documents import mutations, walks
 from gategrammar.export import FORMATS, export
 from gategrammar.response.grammar import Think
-from test_languages import MOST, THINKS, bounds, canonical, corpus, encodable, parses, short
 
 _library = llama.library()
 if _library is None:

@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import given
+from test_languages import THINKS
 
 from cases import handed, pairs, recorded
 from gategrammar import GateParseError, GateResponse, format_response, parse, try_parse
@@ -10,7 +11,6 @@ from gategrammar.response._tables import ELEMENTS, MEANING
 from gategrammar.response.grammar import Think
 from gategrammar.response.tags import ANY_TAG
 from strategies import mutations
-from test_languages import THINKS
 
 GOOD = "<think>a</think><check>no</check><update></update><next>end</next>"
 
