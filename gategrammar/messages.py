@@ -79,11 +79,13 @@ class Message:
             response = parse(self.text, think=think if apart is None else ABSENT, outside_text=outside_text)
         except GateParseError as error:
             hints = "; ".join(hint for hint in (self.before, error.hint, self.after) if hint)
-            raise error.with_hint(hints or None) from None
-        if apart is None:
-            return response
-        start, end = trim(apart, 0, len(apart))
-        return attrs.evolve(response, think=apart[start:end])
+            hinted = error.with_hint(hints or None)
+        else:
+            if apart is None:
+                return response
+            start, end = trim(apart, 0, len(apart))
+            return attrs.evolve(response, think=apart[start:end])
+        raise hinted  # out here it has no context, which would keep the whole text alive
 
 
 def unpack(message: Any, index: int = 0) -> Message:

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -133,3 +134,14 @@ def test_messages_escape_what_a_terminal_would_obey() -> None:
     message = str(refused("<think></think><check>\x1b[2J\x00\ud83d\u202e\u0085x</check>"))
     message.encode("utf-8")
     assert message.isprintable()
+
+
+def test_an_error_does_not_keep_the_text_alive() -> None:
+    """Of a long text an error holds 200 code points: a log of a million errors holds no million texts."""
+    tracemalloc.start()
+    error = try_parse("x" * 3_000_000)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(error, GateParseError)
+    assert error.__context__ is None
+    assert held < 1_000_000

@@ -8,6 +8,8 @@ from gategrammar.response.hints import hint
 
 #: How much of a wrong text a message shows, and of the response ``raw`` keeps, in code points.
 _SHOWN, RAW = 60, 200
+#: How far from the start of the text and from the fault a hint is looked for, in code points.
+_NEAR = 10_000
 _CUT = " … "
 _FIELDS = ("tag", "offset", "line", "column", "found", "value", "raw", "hint")
 
@@ -174,6 +176,7 @@ def failure(
         text: what is known of the response, for the hint.
         raw: the field of that name; made from *text* if not given.
     """
+    near = text if len(text) <= 2 * _NEAR else text[:_NEAR] + text[max(_NEAR, offset - _NEAR) : offset]
     element = elements[failed]
     expected = None
     if stage.element < len(elements):
@@ -197,7 +200,7 @@ def failure(
             following=stage.element if expected else None,
             found=found,
             value=value,
-            text=text,
+            text=near,
         ),
     )
 

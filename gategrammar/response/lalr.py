@@ -61,8 +61,10 @@ def read(text: str, think: Think, outside_text: OutsideText) -> GateResponse:
     try:
         tree = grammar.lark.parse(stream, start=ANSWER if think == ABSENT else RESPONSE)
     except UnexpectedToken as refused:
-        raise _error(grammar, text, refused.expected, refused.token) from None
-    return _Build(text).transform(tree)
+        error = _error(grammar, text, refused.expected, refused.token)
+    else:
+        return _Build(text).transform(tree)
+    raise error  # out here it has no context, which would keep the whole text alive as long as the error
 
 
 def stage_of(elements: Sequence[Element], expected: AbstractSet[str]) -> Stage:
