@@ -165,13 +165,13 @@ def main() -> int:
         with httpx.Client(base_url=base, headers=headers, timeout=httpx.Timeout(10, read=300)) as client:
             ask = asker(client, request, wanted.think)
             pieces = chunks(text, wanted.chunk)
-            for memory in read(pieces, wanted.question, ask, think=wanted.think, retries=wanted.retries):
-                pass
+            for after in read(pieces, wanted.question, ask, think=wanted.think, retries=wanted.retries):
+                memory = after
     except httpx.HTTPStatusError as error:
-        log.error("%s answered %d: %s", base, error.response.status_code, ascii(error.response.text[:300]))
+        log.critical("%s answered %d: %s", base, error.response.status_code, ascii(error.response.text[:300]))
         code = 1
     except httpx.HTTPError as error:
-        log.error("%s: %s", base, error)
+        log.critical("%s: %s", base, error)
         code = 1
     except KeyboardInterrupt:
         log.warning("stopped; the memory so far follows")

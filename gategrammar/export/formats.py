@@ -133,8 +133,9 @@ def export(
         profile: "generation", a part of the language that a weak model can finish, or "parse", exactly what
             :func:`gategrammar.parse` accepts. If not given, generation where the format can say it.
         think: how the reasoning arrives, as for :func:`gategrammar.parse`.
-        max_think: generation profile: how long the reasoning is at most, in steps: every text of that many code
-            points is generated, some longer ones are (a tag that breaks off counts once), none is without end.
+        max_think: generation profile: how long the reasoning is at most, in steps. A step is a character, or what
+            begins like a tag and breaks off. So every text of that many code points can be generated, unless it holds
+            more than eight such beginnings in a row (nine "<", for one).
         max_update: the same for the memory.
 
     Returns:
@@ -210,7 +211,7 @@ class _Wanted:
         ]
         if self.bounds:
             bounds = ", ".join(f"{element} {bound}" for element, bound in self.bounds.items())
-            lines.append(f"Bounds in characters, where a tag that breaks off counts once: {bounds}.")
+            lines.append(f"Bounds in characters, where the beginning of a tag that breaks off counts once: {bounds}.")
         return [*lines, *form.caveats]
 
 

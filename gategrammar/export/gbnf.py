@@ -11,7 +11,7 @@ from functools import partial
 from math import isqrt
 
 from gategrammar.export.language import Chars, Node, Rule, join, repeat
-from gategrammar.export.notation import Notation, definitions, ranges
+from gategrammar.export.notation import Notation, by_code, definitions, ranges
 from gategrammar.export.trie import expand
 
 #: What the start rule has to be called.
@@ -45,10 +45,8 @@ def escape(character: str, special: str) -> str:
     """Return one character as it is written where *special* ones mean something."""
     if character == "\n":
         return r"\n"
-    code = ord(character)
-    if character.isascii() and character.isprintable() and character not in special:
-        return character
-    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+    bare = character.isascii() and character.isprintable() and character not in special
+    return character if bare else by_code(character)
 
 
 def chars(node: Chars) -> str:

@@ -46,7 +46,7 @@ class Notation:
 
 
 def definitions(root: Rule, notation: Notation) -> dict[str, str]:
-    """Return all rules that *root* needs, spelled, by their names; *root* comes first, then each where it is first used.
+    """Return all rules that *root* needs, spelled, by their names: *root* first, then each where it is first used.
 
     Rules that differ and want the same name are numbered.
 
@@ -65,6 +65,13 @@ def definitions(root: Rule, notation: Notation) -> dict[str, str]:
 def inline(node: Node, notation: Notation) -> str:
     """Return *node* as one expression without rules."""
     return _Writer(notation, {}).write(node, _CHOICE)
+
+
+def by_code(character: str) -> str:
+    """Return *character* by its code point, as regular expressions and GBNF both escape it."""
+    code = f"{ord(character):x}"
+    letter, width = next((letter, width) for letter, width in (("x", 2), ("u", 4), ("U", 8)) if len(code) <= width)
+    return f"\\{letter}{code:0>{width}}"
 
 
 def ranges(members: str) -> list[tuple[str, str]]:
@@ -112,24 +119,27 @@ class _Writer:
         return text if how >= place else opening + text + closing
 
     def _spell(self, node: Node) -> tuple[int, str]:
+        """Return *node* as it is spelled, and how tightly that binds."""
         notation = self.notation
+        how, spelled = _ATOM, notation.empty
         match node:
             case Text(text):
-                return (_ATOM if len(text) == 1 or notation.gap else _SEQUENCE), notation.text(text)
+                how, spelled = (_ATOM if len(text) == 1 or notation.gap else _SEQUENCE), notation.text(text)
             case Chars():
-                return _ATOM, notation.chars(node)
+                spelled = notation.chars(node)
             case Words():
-                return self._spell(notation.words(node))
+                how, spelled = self._spell(notation.words(node))
+            case Rule() if node in self.names:
+                spelled = self.names[node]
             case Rule():
-                return (_ATOM, self.names[node]) if node in self.names else self._spell(node.node)
-            case Join(()):
-                return _ATOM, notation.empty
-            case Join(items):
-                return _SEQUENCE, notation.gap.join(self.write(item, _SEQUENCE) for item in items)
+                how, spelled = self._spell(node.node)
+            case Join(items) if items:
+                how, spelled = _SEQUENCE, notation.gap.join(self.write(item, _SEQUENCE) for item in items)
             case Either(items):
-                return _CHOICE, notation.bar.join(self.write(item, _SEQUENCE) for item in items)
+                how, spelled = _CHOICE, notation.bar.join(self.write(item, _SEQUENCE) for item in items)
             case Except(item, without):
-                return _CHOICE, f"{self.write(item, _POSTFIX)}{notation.minus}{self.write(without, _ATOM)}"
+                how, spelled = _CHOICE, self.write(item, _POSTFIX) + notation.minus + self.write(without, _ATOM)
             case Repeat(item, least, most):
-                suffix = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
-                return _POSTFIX, self.write(item, _ATOM) + (suffix or notation.counted(least, most))
+                times = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((least, most))
+                how, spelled = _POSTFIX, self.write(item, _ATOM) + (times or notation.counted(least, most))
+        return how, spelled

@@ -89,7 +89,7 @@ def _roles() -> dict[str, str]:
         "your reasoning about the text you were given",
         f"{_value(check, opens=True)} if the memory has to change, {_value(check, opens=False)} if it stays as it is",
         f"the whole memory as it is to be from now on; if {check.name} is {_value(check, opens=False)}, as it was",
-        f"{_value(last, opens=False)} to go on reading, {_value(last, opens=True)} if {update.name} holds all that is needed",
+        f"{_value(last, opens=False)} to go on reading, {_value(last, opens=True)} if {update.name} holds all it needs",
     )
     return {element.name: role for element, role in zip(ELEMENTS, roles, strict=True)}
 

@@ -5,7 +5,7 @@ for the common part of Python's ``re``, Rust's ``regex`` and what stands on it (
 """
 
 from gategrammar.export.language import Chars, Rule
-from gategrammar.export.notation import Notation, inline, ranges
+from gategrammar.export.notation import Notation, by_code, inline, ranges
 from gategrammar.export.trie import expand
 
 #: Everything that means something in one of the dialects, inside or outside of brackets.
@@ -34,10 +34,7 @@ def escape(character: str) -> str:
         return "\\" + character
     if character == "\n":
         return r"\n"
-    if character.isascii() and character.isprintable():
-        return character
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return character if character.isascii() and character.isprintable() else by_code(character)
 
 
 def chars(node: Chars) -> str:

@@ -8,12 +8,15 @@ the attempt before a tag is complete:
 * the lead: the attempt is *begun* and gives way to the next one at once;
 * the end of the text: it is begun, too.
 
-So a text without tags is ``other* (broken other* | begun)*``, where *other* is any character but the lead: every chunk
-but the first starts with the lead, which makes it unambiguous. What may end the text stands last, since engines that
-prefer the first alternative (outlines-core) drop what stands behind one that has ended. With a bound that would be a counter within a counter;
-the bounded form is ``(other | begun{0,most} broken){0,most} begun{0,most}``. A *step* of it is therefore one character,
-or one broken attempt with all the attempts that gave way to it: every text of *most* code points is in it, some longer
-ones are, and none is without end.
+So a text without tags is ``other* (broken other* | begun)*``, where *other* is any character but the lead. Every chunk
+but the first starts with the lead, which makes it unambiguous; what may end the text stands last, since engines that
+prefer the first alternative (outlines-core) drop all that stands behind one that has ended.
+
+With a bound that would be a counter within a counter, so the bounded form is
+``(other | begun{0,run} broken){0,most} begun{0,run}``. A *step* of it is one character, or one broken attempt with the
+few that gave way to it. Every text of *most* code points is in it but those with more than *run* + 1 attempts in a row.
+*run* is small on purpose: a weak model that may not write the tag it wants begins it again and again, and once the
+steps are used up it has to close the element instead.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +37,9 @@ from gategrammar.export.language import (
     repeat,
 )
 
+#: How many attempts may give way to each other in a row where there is a bound; the marks of a merge conflict need six.
+RUN = 7
+
 Trie: TypeAlias = dict[str, "Trie"]
 
 
@@ -46,7 +52,7 @@ def expand(words: Words, up_to: Callable[[Node, int], Node] = _up_to) -> Node:
 
     Args:
         words: which tags the text does not hold, and how long it is at most.
-        up_to: returns a node at most a number of times.
+        up_to: returns a node at most a number of times; used for the steps.
 
     Raises:
         ExportError: as :func:`lead_of`.
@@ -58,7 +64,7 @@ def expand(words: Words, up_to: Callable[[Node, int], Node] = _up_to) -> Node:
     broken = Rule("broken", join(Text(lead), _broken(trie, lead)))
     if words.most is None:
         return join(repeat(other), repeat(either(join(broken, repeat(other)), begun)))
-    gave_way = Rule("attempts", up_to(begun, words.most))
+    gave_way = Rule("attempts", repeat(begun, 0, min(RUN, words.most)))
     step = Rule("step", either(other, join(gave_way, broken)))
     return join(up_to(step, words.most), gave_way)
 

@@ -96,7 +96,7 @@ def all_seeds(server: str, title: str, think: Think, **fields: Any) -> list[Gate
     faults = Counter(f"{v.kind} {v.tag}" for v in verdicts if isinstance(v, GateParseError))
     seconds = (time.monotonic() - begun) / SEEDS
     sys.stdout.write(
-        f"\n{title}: {good} of {SEEDS} parse; {length / SEEDS:.0f} characters and {seconds:.1f} s each; {dict(faults)}\n"
+        f"\n{title}: {good} of {SEEDS} parse; {length / SEEDS:.0f} characters, {seconds:.1f} s each; {dict(faults)}\n"
     )
     return verdicts
 
@@ -109,8 +109,7 @@ def test_free(server: str) -> None:
 @pytest.mark.parametrize("think", ["required", "prefilled", "absent"])
 def test_constrained(server: str, think: Think) -> None:
     """Held to the exported grammar every answer parses, at temperature 1, however think arrives."""
-    bounds = {"max_update": BOUND} if think == "absent" else {"max_update": BOUND, "max_think": BOUND}
-    grammar = export("gbnf", think=think, **bounds)
+    grammar = export("gbnf", think=think, max_think=None if think == "absent" else BOUND, max_update=BOUND)
     verdicts = all_seeds(server, f"constrained, think {think}", think, grammar=grammar)
     assert all(isinstance(verdict, GateResponse) for verdict in verdicts)
 
@@ -135,9 +134,9 @@ def test_the_example_reads_a_text(server: str, tmp_path: Path) -> None:
     """The example goes through a text of several chunks and prints a memory; every chunk is logged."""
     book = tmp_path / "book.txt"
     book.write_text("\n".join(text for _, text in TEXTS), "utf-8")
+    command = [sys.executable, str(EXAMPLE), str(book), "Which flag fixes the build?", "--server", "llama.cpp"]
     done = subprocess.run(
-        [sys.executable, EXAMPLE, book, "Which flag fixes the build?", "--server", "llama.cpp", "--chunk", "120"]
-        + ["--max-think", "100", "--max-update", "100", "--seed", "1"],
+        [*command, "--chunk", "120", "--max-think", "100", "--max-update", "100", "--seed", "1"],
         env={**os.environ, "OPENAI_BASE_URL": f"{server}/v1"},
         capture_output=True,
         text=True,

@@ -4,48 +4,20 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from engines import matches_llguidance, matches_re
 from llguidance import LLMatcher
 
 import gategrammar.cli.export
 import gategrammar.export
+from awkward import AWKWARD, GOOD, VALUES, awkward
+from engines import matches_llguidance, matches_re
 from gategrammar.export.ebnf import ebnf
 from gategrammar.export.gbnf import gbnf
 from gategrammar.export.language import ExportError, Profile, response
 from gategrammar.export.llguidance import llguidance
 from gategrammar.export.regex import regex
 from gategrammar.response._tables import ELEMENTS, MEANING
-from gategrammar.response.grammar import Element
 from gategrammar.response.lalr import compile_grammar
 from gategrammar.response.tags import TAGS
-
-#: Tags and values of characters that mean something in one notation or another; names that a notation needs itself.
-AWKWARD = r"""
-response: root answer
-answer: text_it end
-root: ROOT_OPEN TEXT ROOT_CLOSE
-text_it: IT_OPEN (A | B | C | D) IT_CLOSE
-end: END_OPEN TEXT END_CLOSE
-ROOT_OPEN: "^(.*)-]"
-ROOT_CLOSE: "^/(.*)-]"
-IT_OPEN: "^\"\\"
-IT_CLOSE: "^/\"\\'"
-END_OPEN: "^é🙂{2}"
-END_CLOSE: "^|#&~"
-A: "a.b"
-B: "[x-z]+"
-C: "\\d{2}|$"
-D: "\"'/ ?"
-%declare TEXT OUTSIDE
-%ignore OUTSIDE
-"""
-GOOD = '^(.*)-]one ^(.*)- two^/(.*)-]^"\\{}^/"\\\'^é🙂{{2}}^é🙂{{2 ^^ ^|#^|#&~'
-VALUES = ["a.b", "[x-z]+", "\\d{2}|$", "\"'/ ?"]
-
-
-def awkward() -> tuple[Element, ...]:
-    """Return the elements of the awkward grammar."""
-    return compile_grammar(AWKWARD).elements
 
 
 @pytest.mark.parametrize("profile", get_args(Profile))

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import matches_llguidance
-from test_languages import THINKS, corpus, encodable, parses
 
 from documents import walks
+from engines import matches_llguidance
+from exported import THINKS, corpus, encodable, parses
 from gategrammar.export import DEFAULT_BOUND, FORMATS, ExportError, export, grammar_version, notes
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.grammar import Think
@@ -44,11 +44,10 @@ def test_the_regex_is_one_bare_line() -> None:
 
 def test_defaults() -> None:
     """Without a profile it is generation, bounded, where the format can say it, else parse."""
-    bounds = {"max_think": DEFAULT_BOUND, "max_update": DEFAULT_BOUND}
     for name, form in FORMATS.items():
         if form.most:
             assert form.most >= DEFAULT_BOUND
-            assert export(name) == export(name, profile="generation", **bounds)
+            assert export(name) == export(name, profile="generation", max_think=DEFAULT_BOUND, max_update=DEFAULT_BOUND)
             assert any(f"think {DEFAULT_BOUND}, update {DEFAULT_BOUND}" in line for line in notes(name))
         else:
             assert export(name) == export(name, profile="parse")

@@ -8,32 +8,22 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice, product
 
 import pytest
-from engines import Matches, Outlines, matches_llguidance, matches_re, walk_llguidance
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from language_oracle import ALPHABET, State, accepts, start, step
 from llguidance import LLMatcher
 
-from cases import handed, pairs, recorded
 from documents import ODD, mutations, walks
-from gategrammar import GateResponse, format_response, try_parse
+from engines import Matches, Outlines, matches_llguidance, matches_re, walk_llguidance
+from exported import LONE, MOST, THINKS, bounds, canonical, corpus, encodable, parses, short
+from gategrammar import GateResponse, try_parse
 from gategrammar.export import export
 from gategrammar.response.grammar import Think
-from strategies import free_text
+from oracle_automaton import ALPHABET, State, accepts, start, step
 
-THINKS: list[Think] = ["required", "prefilled", "absent"]
 from_regex = LLMatcher.grammar_from_regex
 
-#: What has no UTF-8.
-LONE = {chr(code) for code in range(0xD800, 0xE000)}
-
-
-def corpus() -> Iterator[str]:
-    """Yield all texts of the corpora, whatever mode they were meant for."""
-    cases = (*handed(), *recorded(), *pairs("."), *pairs("valid"), *pairs("invalid"))
-    return (case.text for case in cases)
-
-
+#: All characters of the texts that outlines-core is asked about.
+CHARACTERS = {*ALPHABET, *"".join(corpus()), *"".join(ODD)} - LONE
 #: Who reads which format.
 READERS: dict[str, tuple[str, Callable[[str], Matches]]] = {
     "re": ("regex", matches_re),
@@ -44,22 +34,6 @@ READERS: dict[str, tuple[str, Callable[[str], Matches]]] = {
     "llguidance regex": ("regex", lambda pattern: matches_llguidance(from_regex(pattern))),
     "llguidance": ("llguidance", matches_llguidance),
 }
-
-
-def bounds(think: Think, most: int, update: int | None = None) -> dict[str, int]:
-    """Return the bounds for a mode."""
-    both = {"max_think": most, "max_update": most if update is None else update}
-    return {name: bound for name, bound in both.items() if think != "absent" or name != "max_think"}
-
-
-def parses(text: str, think: Think) -> bool:
-    """Return what parse() says."""
-    return isinstance(try_parse(text, think=think), GateResponse)
-
-
-def encodable(texts: Iterator[str]) -> Iterator[str]:
-    """Leave out what has no UTF-8."""
-    return (text for text in texts if LONE.isdisjoint(text))
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -143,7 +117,6 @@ def test_what_python_generates_parses(think: Think, data: st.DataObject) -> None
     assert isinstance(try_parse(text, think=think, outside_text="forbid"), GateResponse)
 
 
-MOST = 40
 #: Compiled once; outlines-core, which unfolds counters, is asked in the exhaustive test below.
 CANONICAL = {
     (reader, think): read(export(name, think=think, **bounds(think, MOST)))
@@ -153,59 +126,44 @@ CANONICAL = {
 }
 
 
-def canonical(think: Think, reasoning: str, update_gate: bool, candidate: str, exit_gate: bool) -> str:
-    """Return the canonical text as the model writes it in a mode."""
-    whole = format_response(reasoning, update_gate, candidate, exit_gate)
-    return {
-        "required": whole,
-        "prefilled": whole.removeprefix("<think>"),
-        "absent": whole.partition("</think>\n")[2],
-    }[think]
-
-
-short = st.one_of(free_text, st.text("<t/h", max_size=MOST), st.just("<" * MOST)).filter(
-    lambda text: len(text) <= MOST and not any(tag in text for tag in ("<think>", "</think>"))
-)
-
-
 @given(short, st.booleans(), short, st.booleans())
 def test_every_canonical_response_is_generated(
     reasoning: str, update_gate: bool, candidate: str, exit_gate: bool
 ) -> None:
     """Whatever stands in a canonical response, the grammar takes it up to the bound, in every engine and mode."""
     for (reader, think), matches in CANONICAL.items():
-        text = canonical(think, reasoning, update_gate, candidate, exit_gate)
+        text = canonical(think, reasoning, candidate, update_gate=update_gate, exit_gate=exit_gate)
         if reader == "re" or list(encodable(iter([text]))):
             assert matches(text), (reader, think)
 
 
 @pytest.mark.parametrize("think", THINKS)
 def test_every_short_canonical_response_is_generated(think: Think) -> None:
-    """All texts of up to three characters that matter, in both bodies, are in the language that outlines-core builds."""
+    """All texts of up to three characters that matter, in both bodies, are in the language of outlines-core."""
     index = Outlines(export("regex", think=think, **bounds(think, 3)))
     texts = ["".join(text) for length in range(4) for text in product("x</tc\n", repeat=length)]
     for reasoning, candidate in zip(texts, reversed(texts), strict=True):
-        assert index(canonical(think, reasoning, True, candidate, False))
+        assert index(canonical(think, reasoning, candidate))
 
 
 @pytest.mark.parametrize(("reader", "think"), CANONICAL)
 def test_the_bound_holds(reader: str, think: Think) -> None:
-    """One character more than the bound is not generated, in either body, and with a bound of 0 the bodies are empty."""
+    """One character more than the bound is not generated, in either body; with a bound of 0 the bodies are empty."""
     matches = CANONICAL[reader, think]
     at, over = "x" * MOST, "x" * (MOST + 1)
-    assert matches(canonical(think, at, True, at, True))
-    assert not matches(canonical(think, at, True, over, True))
-    assert matches(canonical(think, over, True, at, True)) == (think == "absent")
+    assert matches(canonical(think, at, at))
+    assert not matches(canonical(think, at, over))
+    assert matches(canonical(think, over, at)) == (think == "absent")
     name, read = READERS[reader]
     empty = read(export(name, think=think, **bounds(think, 0)))
-    assert empty(canonical(think, "", False, "", False))
-    assert not empty(canonical(think, "", False, "<", False))
+    assert empty(canonical(think, "", ""))
+    assert not empty(canonical(think, "", "<"))
 
 
 def test_the_generation_profile_is_a_part() -> None:
     """What a weak model cannot finish is left out: prose outside, nested think, space in the gates, two line breaks."""
     matches = matches_re(export("regex"))
-    good = format_response("why", True, "that", False)
+    good = canonical("required", "why", "that")
     assert matches(good)
     assert matches(good.replace("\n", ""))
     for text in (
@@ -218,3 +176,14 @@ def test_the_generation_profile_is_a_part() -> None:
     ):
         assert parses(text, "required")
         assert not matches(text)
+
+
+@pytest.mark.parametrize(("reader", "think"), CANONICAL)
+def test_a_model_cannot_begin_tags_for_ever(reader: str, think: Think) -> None:
+    """Eight beginnings of tags in a row are generated, in the text and at its end, and nine are not."""
+    matches = CANONICAL[reader, think]
+    for beginning in ("<", "</t", "<update"):
+        assert matches(canonical(think, "", f"{beginning * 8}."))
+        assert not matches(canonical(think, "", f"{beginning * 9}."))
+        assert matches(canonical(think, "", f"{'x' * MOST}{beginning * 7}"))
+        assert not matches(canonical(think, "", f"{'x' * MOST}{beginning * 8}"))

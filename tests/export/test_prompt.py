@@ -2,10 +2,10 @@
 
 import pytest
 from hypothesis import given
-from test_languages import THINKS
 
 from cases import handed, pairs, recorded
-from gategrammar import GateParseError, GateResponse, format_response, parse, try_parse
+from exported import THINKS, canonical
+from gategrammar import GateParseError, GateResponse, parse, try_parse
 from gategrammar.export import instructions, prefix, retry_text, stop_strings
 from gategrammar.response._tables import ELEMENTS, MEANING
 from gategrammar.response.grammar import Think
@@ -40,7 +40,7 @@ def test_prefix() -> None:
 
 def test_the_stop_string_ends_every_canonical_response() -> None:
     """A server that stops at the stop string, and keeps it, has generated the whole response."""
-    text = format_response("why", True, "that", True)
+    text = canonical("required", "why", "that")
     (stop,) = stop_strings()
     assert text.partition(stop)[:2] == (text.removesuffix(stop), stop)
 

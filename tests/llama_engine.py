@@ -40,7 +40,7 @@ class Grammar:
         self._free.restype = self._accept.restype = None
         self._accept.argtypes = [c_void_p, c_uint32]
         self._stacks.restype = POINTER(_Vector)
-        self._grammar = self._init(None, grammar.encode(), b"root", False, None, 0, None, 0)
+        self._grammar = self._init(None, grammar.encode(), b"root", 0, None, 0, None, 0)
         if not self._grammar:
             raise ValueError("llama.cpp refuses the grammar")
 

@@ -6,25 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 import llguidance
 import outlines_core
-from language_oracle import ALPHABET
+
+from oracle_automaton import ALPHABET
 
 Matches = Callable[[str], bool]
 #: A vocabulary of single bytes, and some tokens of several that lie across the ends of tags, as real ones do.
-PIECES = [
-    b"</",
-    b"><",
-    b">\n<",
-    b"th",
-    b"ink",
-    b"check",
-    b"update",
-    b"yes",
-    b"no",
-    b"end",
-    b"<<",
-    b" the",
-    "é".encode(),
-]
+PIECES = [p.encode() for p in ("</", "><", ">\n<", "th", "ink", "check", "update", "no", "end", "<<", " the", "é")]
 TOKENS = [bytes([byte]) for byte in range(256)] + PIECES
 END = len(TOKENS)
 
@@ -34,7 +21,7 @@ class _Bytes:
 
     eos_token_id = END
     bos_token_id = None
-    tokens = [*TOKENS, b"\xff<end>"]
+    tokens = (*TOKENS, b"\xff<end>")
     special_token_ids = (END,)
 
     def __call__(self, text: str | bytes) -> list[int]:
