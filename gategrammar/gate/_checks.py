@@ -44,12 +44,12 @@ def as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def whole(least: int) -> Validator:
-    """Return a validator for ints of at least *least*."""
+def whole(least: int, most: int = 1 << 30) -> Validator:
+    """Return a validator for ints from *least* to *most*; the default is beyond all that is sensible."""
 
     def check(_: object, field: Any, value: object) -> None:
-        fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        need(fits, f"{field.name} must be a whole number of at least {least}, not {value!r}")
+        fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        need(fits, f"{field.name} must be a whole number from {least} to {most}, not {value!r}")
 
     return check
 

@@ -7,7 +7,7 @@ under the worker. In the asynchronous gate a cancellation does all that.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -61,10 +61,11 @@ class _Gate:
         self._closed = False
         self._tls: Any = None
 
-    def _page(self, task: str, candidates: Sequence[Candidate]) -> Page:
+    def _page(self, task: str, candidates: Iterable[Candidate]) -> Page:
         if not isinstance(task, str):
             raise TypeError(f"task must be a str, not {type(task).__name__}")
-        if not all(isinstance(candidate, Candidate) for candidate in candidates):
+        page = tuple(candidates)
+        if not all(isinstance(candidate, Candidate) for candidate in page):
             raise TypeError("candidates must be Candidate objects")
         settings = self._current_settings()
         settled = self._settled(settings, task)
@@ -73,8 +74,8 @@ class _Gate:
             settings=settings,
             endpoint=settings.endpoint if self._judge is None else self._judge.endpoint,
             task=task,
-            candidates=tuple(candidates),
-            settled=settled if candidates or isinstance(settled, Off) else None,
+            candidates=page,
+            settled=settled if page or isinstance(settled, Off) else None,
         )
 
     def _current_settings(self) -> GateSettings | None:
@@ -131,7 +132,7 @@ class RecallGate(_Gate):
         self._lock = threading.Lock()
         self._idle: dict[bool, list[Lane]] = {True: [], False: []}
 
-    def evaluate(self, task: str, candidates: Sequence[Candidate]) -> GateDecision:
+    def evaluate(self, task: str, candidates: Iterable[Candidate]) -> GateDecision:
         """Judge a page.
 
         Args:
@@ -202,7 +203,7 @@ class RecallGate(_Gate):
 
 
 class AsyncRecallGate(_Gate):
-    """The gate for asyncio; as an ``httpx.AsyncClient``, one gate belongs to one event loop.
+    """The gate for asyncio. Connections are reused within one event loop.
 
     Arguments as for :class:`RecallGate`, but for ``client``: an ``httpx.AsyncClient`` or ``httpx2.AsyncClient``.
     """
@@ -212,8 +213,9 @@ class AsyncRecallGate(_Gate):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._own: dict[bool, httpx.AsyncClient] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def evaluate(self, task: str, candidates: Sequence[Candidate]) -> GateDecision:
+    async def evaluate(self, task: str, candidates: Iterable[Candidate]) -> GateDecision:
         """Judge a page; see :meth:`RecallGate.evaluate`. A cancellation is the caller's word and propagates."""
         page = self._page(task, candidates)
         outcome: Outcome | None = page.settled
@@ -232,15 +234,27 @@ class AsyncRecallGate(_Gate):
             return page.timed_out()
 
     def _shared_client(self, *, direct: bool) -> httpx.AsyncClient:
-        if direct not in self._own:
-            self._own[direct] = self._own_client(httpx.AsyncClient, direct=direct)
-        return self._own[direct]
+        clients = self._clients()
+        if direct not in clients:
+            clients[direct] = self._own_client(httpx.AsyncClient, direct=direct)
+        return clients[direct]
+
+    def _clients(self) -> dict[bool, httpx.AsyncClient]:
+        """Return the gate's own clients in the running event loop.
+
+        Where each page has an ``asyncio.run`` of its own, the connections of the last page died with its loop.
+        """
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._own = loop, {}
+        return self._own
 
     async def aclose(self) -> None:
         """Close the gate's own connections; pages evaluated later are degraded."""
         self._closed = True
-        while self._own:
-            _, client = self._own.popitem()
+        clients = self._clients()
+        while clients:
+            _, client = clients.popitem()
             await client.aclose()
 
     async def __aenter__(self) -> Self:

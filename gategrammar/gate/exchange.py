@@ -30,7 +30,7 @@ KeyResolver: TypeAlias = Callable[[str], "str | Awaitable[str | None] | None"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BUSY = frozenset({429, 503, 529})
-_FIRST_PAUSE = 0.5  # seconds, doubled with each try
+_FIRST_PAUSE = 0.5  # seconds
 
 
 class Secret:
@@ -141,15 +141,20 @@ async def _tries(
         except Exception as error:  # noqa: BLE001 - fail-open: whatever a transport raises keeps every candidate
             outcome: Answers | Refused = Refused(reason_for(wire.library, error, settings.timeout))
             if is_connect_error(wire.library, error) and not is_tls_error(error):
-                pause = _FIRST_PAUSE * 2**attempt
+                pause = _backoff(attempt)
         else:
             outcome = read_reply(reply, settings, questions)
             if reply.status in _BUSY:
-                pause = asked_pause(reply.headers, _FIRST_PAUSE * 2**attempt)
+                pause = asked_pause(reply.headers, _backoff(attempt))
         if attempt >= settings.retries or pause is None or pause >= wire.remaining():
             return outcome
         await wire.sleep(pause)
         attempt += 1
+
+
+def _backoff(attempt: int) -> float:
+    """Return the seconds to wait where the server does not say: twice as long with each try, up to about a minute."""
+    return _FIRST_PAUSE * (1 << min(attempt, 7))
 
 
 def read_reply(reply: Reply, settings: GateSettings, questions: int) -> Answers | Refused:
@@ -174,7 +179,7 @@ def _seconds(text: str, unit: int) -> float | None:
         return float(text) / unit
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -36,6 +36,7 @@ LEVELS: Final = (
 _URL_TEXT: Final = re.compile(r"[!-\"$-\[\]-~]+")
 _USABLE_KEY: Final = re.compile(r"[!-~]+")
 _FEWEST_LEVELS, _MOST_LEVELS = 2, 10
+_LONGEST: Final = 86_400
 
 
 def is_usable_key(key: str) -> bool:
@@ -104,7 +105,7 @@ class GateSettings:
         question: the judge's question, in both modes.
         criteria: what true and false mean in noul mode.
         levels: what each level means in score mode, lowest first, 2 to 10.
-        timeout: seconds for a whole page: key look-up, connect, all tries, last byte.
+        timeout: seconds, up to a day, for a whole page: key look-up, connect, all tries, last byte.
         retries: how often a busy server (429, 503, 529) or a failed connect is tried again.
         max_response_bytes: a reply longer than this, decompressed, is refused.
         api_key: the key itself; in no repr.
@@ -168,7 +169,8 @@ class GateSettings:
         need(fits, f"levels must be {_FEWEST_LEVELS} to {_MOST_LEVELS} non-blank descriptions")
         fits = 0 <= self.score_min <= count - 1
         need(fits, f"score_min must be from 0 to {count - 1}, the highest level, not {self.score_min!r}")
-        need(self.timeout > 0, f"timeout must be more than 0 seconds, not {self.timeout!r}")
+        fits = 0 < self.timeout <= _LONGEST
+        need(fits, f"timeout must be more than 0 and at most {_LONGEST} seconds, not {self.timeout!r}")
         private = urlsplit(self.endpoint).scheme != "http" or is_loopback(self.endpoint) or self.allow_http
         need(private, "endpoint must be https: plain http to another machine needs allow_http=True")
 

@@ -4,11 +4,12 @@ import gzip
 import socket
 import ssl
 import zlib
+from pathlib import Path
 
 import pytest
 
 from gate.servers import Behaviour, Exchange, always, answers, serving
-from gate.ways import WAYS, Way, each, page, settings
+from gate.ways import OWN_WAYS, WAYS, Way, each, page, settings
 from gategrammar.gate import GateDecision, reasons
 
 OK_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Padding: "
@@ -192,6 +193,30 @@ def test_untrusted_certificate(way: Way) -> None:
     assert server.connections == 2  # ours, and the one that ends the server
 
 
+@each(OWN_WAYS)
+@pytest.mark.parametrize("behaviour", [drip_headers, drip_body, Exchange.hang])
+def test_deadline_over_tls(behaviour: Behaviour, way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trusted TLS server is asked as any other, and left at the deadline as any other."""
+    trustme = pytest.importorskip("trustme", reason="trustme is not installed; it comes with the extra 'test'")
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+
+    def good_first(exchange: Exchange) -> None:
+        if exchange.number == 1:
+            exchange.reply(GOOD)
+        else:
+            behaviour(exchange)
+
+    with serving(good_first, context) as server, way.gate(settings(server.url, timeout=1.5)) as evaluate:
+        assert judged(evaluate("task", page()))
+        assert kept_whole(evaluate("task", page()), "timed out after 1.5 s")
+        server.wait_until_idle()
+        assert server.connections == 1
+
+
 @each(WAYS)
 def test_tls_to_a_plain_server(way: Way) -> None:
     """A server that does not speak TLS fails the handshake."""
@@ -240,6 +265,8 @@ def test_busy_server_is_asked_again(status: int, headers: str, way: Way) -> None
         (2, "Retry-After-Ms: 99999999\r\n", 1),
         (2, "Retry-After: -1\r\n", 1),
         (2, "Retry-After: 1e99\r\n", 1),
+        (2, "Retry-After: Wed, 21 Oct 99999 07:28:00 GMT\r\n", 1),
+        (2, f"Retry-After: {'9' * 400}\r\n", 1),
     ],
 )
 def test_retries_are_limited(retries: int, headers: str, asked: int, way: Way) -> None:

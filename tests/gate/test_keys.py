@@ -155,6 +155,13 @@ def test_empty_page(way: Way) -> None:
     assert gated_block(decision) is None
 
 
+@each(OWN_WAYS)
+def test_page_from_a_generator(way: Way) -> None:
+    """A page that can be walked only once is judged whole."""
+    with way.gate(GateSettings(), judge=LocalSystemOne()) as evaluate:
+        assert len(evaluate("title", (candidate for candidate in page(3))).verdicts) == 3
+
+
 @each(WAYS)
 def test_live_settings(way: Way) -> None:
     """Settings given as a callable are asked once per page; one that fails degrades the page."""

@@ -141,6 +141,16 @@ def test_cancelled_page_leaves_the_gate_usable() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.filterwarnings("ignore:unclosed")  # the connection of a loop that ended without aclose()
+def test_one_gate_in_several_loops() -> None:
+    """A gate that outlives its event loop makes new connections in the next one."""
+    with serving(always(GOOD)) as server:
+        gate = AsyncRecallGate(settings(server.url))
+        assert [asyncio.run(gate.evaluate("task", page())).reason for _ in range(3)] == [None] * 3
+        asyncio.run(gate.aclose())
+        gc.collect()
+
+
 def test_outer_timeout_is_the_callers() -> None:
     """A caller's own, shorter time-out is not taken for the gate's deadline."""
 
