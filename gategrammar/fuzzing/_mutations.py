@@ -1,0 +1,48 @@
+"""Edits of a text, of which nothing is said: many of them change no verdict."""
+
+from collections.abc import Callable
+from typing import Final
+
+from hypothesis import strategies as st
+
+from gategrammar.fuzzing._texts import free_text, white
+from gategrammar.response._tables import MEANING
+from gategrammar.response.tags import ANY_TAG, TAGS
+from gategrammar.response.text import check_text
+
+_MOST = 3
+#: What becomes of a text of which *part* stands between *head* and *tail*, and may be replaced by *piece*.
+_EDITS: Final[tuple[Callable[[str, str, str, str], str], ...]] = (
+    lambda head, part, tail, piece: head + tail,
+    lambda head, part, tail, piece: head + part,
+    lambda head, part, tail, piece: head + part + part + tail,
+    lambda head, part, tail, piece: head + piece + tail,
+    lambda head, part, tail, piece: head + part + piece + tail,
+    lambda head, part, tail, piece: part + head + tail,
+    lambda head, part, tail, piece: head + tail + part,
+    lambda head, part, tail, piece: head + part.swapcase() + tail,
+)
+_pieces = st.sampled_from([*TAGS, *MEANING]) | white | free_text
+
+
+@st.composite
+def mutations(draw: st.DrawFn, text: str) -> str:
+    """Draw *text* with one to three edits: something lost, cut, doubled, moved, replaced or added, often a whole tag.
+
+    Whether it still says the same, or anything, is not known. What can be tested with it is that two readers agree.
+
+    Args:
+        draw: given by Hypothesis.
+        text: any text; best a response.
+
+    Raises:
+        TypeError: *text* is no str.
+    """
+    check_text(text)
+    for _ in range(draw(st.integers(1, _MOST))):
+        tags = [tag.span() for tag in ANY_TAG.finditer(text)]
+        anywhere = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).map(sorted)
+        start, end = draw(st.sampled_from(tags) | anywhere if tags else anywhere)
+        edit = draw(st.sampled_from(_EDITS))
+        text = edit(text[:start], text[start:end], text[end:], draw(_pieces))
+    return text
