@@ -161,7 +161,7 @@ def _differences(answer: dict[str, Any], expected: dict[str, Any], path: str) ->
             yield f"{where} is {_shown(answer[name])}, not {_shown(value)}"
 
 
-_LONGEST = 200
+_LONGEST = 120
 
 
 def _shown(value: object) -> str:

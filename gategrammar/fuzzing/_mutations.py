@@ -10,7 +10,10 @@ from gategrammar.response._tables import MEANING
 from gategrammar.response.tags import ANY_TAG, TAGS
 from gategrammar.response.text import check_text
 
-_MOST = 3
+#: How many edits: mostly one, which is what can be understood.
+_COUNTS = (1, 1, 2, 3)
+#: The longest part that one edit takes, unless that is a tag.
+_LONGEST = 12
 #: What becomes of a text of which *part* stands between *head* and *tail*, and may be replaced by *piece*.
 _EDITS: Final[tuple[Callable[[str, str, str, str], str], ...]] = (
     lambda head, part, tail, piece: head + tail,
@@ -39,10 +42,10 @@ def mutations(draw: st.DrawFn, text: str) -> str:
         TypeError: *text* is no str.
     """
     check_text(text)
-    for _ in range(draw(st.integers(1, _MOST))):
+    for _ in range(draw(st.sampled_from(_COUNTS))):
         tags = [tag.span() for tag in ANY_TAG.finditer(text)]
-        anywhere = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).map(sorted)
-        start, end = draw(st.sampled_from(tags) | anywhere if tags else anywhere)
+        anywhere = st.tuples(st.integers(0, len(text)), st.integers(0, _LONGEST)).map(lambda at: (at[0], sum(at)))
+        start, end = draw(anywhere | st.sampled_from(tags) if tags else anywhere)
         edit = draw(st.sampled_from(_EDITS))
         text = edit(text[:start], text[start:end], text[end:], draw(_pieces))
     return text
