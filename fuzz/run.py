@@ -14,16 +14,14 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from cases import handed, pairs, recorded
-from gategrammar.response.tags import TAGS
-from gategrammar.response._tables import MEANING
-from oracle import MODES
+sys.path.append(str(ROOT / "tests"))
 
 
 def seed(corpus: Path) -> None:
     """Write every case of the fixtures as an input of the target."""
+    from cases import handed, pairs, recorded
+    from oracle import MODES
+
     for number, case in enumerate((*handed(), *pairs("."), *pairs("valid"), *pairs("invalid"), *recorded())):
         modes = case.modes.get("think", MODES[0][0]), case.modes.get("outside_text", MODES[0][1])
         head = bytes([MODES.index(modes), number % 256])
@@ -32,6 +30,9 @@ def seed(corpus: Path) -> None:
 
 def main() -> int:
     """Run the target; return its exit code."""
+    from gategrammar.response._tables import MEANING
+    from gategrammar.response.tags import TAGS
+
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--seconds", type=int, default=60, help="how long to run (default: %(default)s)")
     arguments.add_argument("--corpus", type=Path, help="folder that keeps the interesting inputs (default: none kept)")

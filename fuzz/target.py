@@ -70,11 +70,11 @@ def test_one_input(data: bytes) -> None:
         except GateParseError as error:
             got = verdict_of(error)
         if without(got, left_out) != without(expected, left_out):
-            raise AssertionError(f"{name}: {ascii(text)}, {think}, {outside_text}: {got}, not {expected}")
+            raise AssertionError(f"{name}: {text!a}, {think}, {outside_text}: {got}, not {expected}")
     for recogniser._SHORT in LENGTHS:
         response = recogniser.recognise(text, think, outside_text)
         if (response is None) != ("error" in expected) or (response and verdict_of(response) != expected):
-            raise AssertionError(f"recogniser: {ascii(text)}, {think}, {outside_text}: {response}, not {expected}")
+            raise AssertionError(f"recogniser: {text!a}, {think}, {outside_text}: {response}, not {expected}")
     recogniser._SHORT = LENGTHS[0]
 
 

@@ -103,9 +103,10 @@ def vector(record: dict[str, Any]) -> Vector:
     Raises:
         ValueError: it holds none; the message names the field.
     """
-    for field, kind in (("name", str), ("text", str), ("expect", dict)):
-        if not isinstance(record.get(field), kind):
-            raise ValueError(f"a case has a field {field!r} that is {'a string' if kind is str else 'an object'}")
+    kinds = {"name": (str, "a string"), "text": (str, "a string"), "expect": (dict, "an object")}
+    wrong = next((name for name, (kind, _) in kinds.items() if not isinstance(record.get(name), kind)), None)
+    if wrong is not None:
+        raise ValueError(f"a case has a field {wrong!r} that is {kinds[wrong][1]}")
     modes = {mode: record[mode] for mode in ("think", "outside_text") if mode in record}
     case = Vector(record["name"], record.get("semantics", ""), record["text"], record["expect"], **modes)
     check_modes(case.think, case.outside_text)

@@ -1,5 +1,6 @@
 """The strategies for users: what they promise of a text is what the oracle says, and they leave nothing out."""
 
+import inspect
 from collections.abc import Iterator
 from itertools import islice
 
@@ -10,8 +11,10 @@ from lark.parsers.lalr_analysis import Shift
 
 from cases import agrees, verdict
 from gategrammar import GateParseError, format_response, try_parse
-from gategrammar.fuzzing import Case, Miss, Trajectory, mutations, near_misses, responses, trajectories
+from gategrammar.fuzzing import Case, Miss, Reply, Trajectory, answers, mutations, near_misses, responses, trajectories
 from gategrammar.fuzzing._sample import sample
+from gategrammar.gate import Answers, GateSettings, Refused, read_answers, reasons
+from gategrammar.gate import answers as reader
 from gategrammar.response import _tables, derive, lexer
 from gategrammar.response.grammar import ABSENT, ANSWER, END_OF_INPUT, OUTSIDE, PREFILLED, RESPONSE, TEXT
 from gategrammar.response.lalr import load
@@ -59,7 +62,7 @@ def test_mutations(text: str, data: st.DataObject) -> None:
 
 def test_mutations_change_tags_and_stay_valid_too() -> None:
     """Of the mutations of a response some parse and some do not, and a parsed one need not say the same."""
-    whole = format_response("why", update_gate=True, candidate="memory", exit_gate=False)
+    whole = format_response("why " * 40, update_gate=True, candidate="memory " * 20, exit_gate=False)
     read = [try_parse(text) for text in islice(sample(mutations(whole), "seed"), 300)]
     failed = sum(isinstance(answer, GateParseError) for answer in read)
     assert 30 < failed < 270
@@ -221,3 +224,31 @@ def test_only_text_can_be_mutated() -> None:
     """Mutations of what is no text are refused like the text itself would be."""
     with pytest.raises(TypeError, match="a response is a str, not bytes"):
         find(mutations(b"<think>"), lambda _: True)  # type: ignore[arg-type] # the point of the test
+
+
+@given(reply=answers())
+@settings(max_examples=400)
+def test_answers(reply: Reply) -> None:
+    """A drawn reply is read as it says, or refused for the reason that it says."""
+    read = read_answers(reply.body, GateSettings(mode=reply.mode), reply.count)
+    if reply.values is None:
+        assert read == Refused(str(reply.refused))
+    else:
+        assert isinstance(read, Answers)
+        assert read.values == reply.values
+    recorded = reply.to_dict()
+    body = recorded["body"].encode() if "body" in recorded else recorded["body_latin1"].encode("latin-1")
+    assert body == reply.body
+
+
+def test_answers_leave_no_reason_out() -> None:
+    """Among some replies is every reason for which the reader refuses one, and every mix of readable and not."""
+    drawn = list(islice(sample(answers(), "seed"), 600))
+    assert {reply.refused for reply in drawn} - {None} == {
+        value for name, value in vars(reasons).items() if f"reasons.{name}" in inspect.getsource(reader)
+    }
+    assert {reply.mode for reply in drawn} == set(reader.VALUE_KEYS)
+    mixed = [reply.values for reply in drawn if reply.values and None in reply.values]
+    assert len(mixed) > 50
+    for mode in reader.VALUE_KEYS:
+        assert all(reply.mode == mode for reply in islice(sample(answers(mode=mode), "seed"), 20))

@@ -34,13 +34,11 @@ class _Outcome:
     skipped: bool = False
 
 
-def run(
-    program: str, *, cases: Sequence[Path], recorded: bool, form: str, timeout: float, jobs: int
-) -> Exit:
+def run(program: str, *, cases: Sequence[Path], recorded: bool, form: str, timeout: float, jobs: int) -> Exit:
     """Check *program*; arguments as the options of ``gategrammar conformance``."""
     words = _split(program)
     vectors = [case for path in cases for case in _read(path)] if cases else list(shipped(recorded=recorded))
-    report = {"table": _Table, "tap": _Tap}[form](len(vectors))
+    report = _Tap() if form == "tap" else _Table()
     pool = ThreadPoolExecutor(jobs)
     outcomes: list[_Outcome] = []
     with orderly(lambda: click.echo(f"interrupted; {len(outcomes)} of {len(vectors)} cases done", err=True)):
@@ -119,9 +117,9 @@ def _filled(word: str, modes: dict[str, str]) -> str:
 class _Tap:
     """Test Anything Protocol, version 14: a line a case, as it comes."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self) -> None:
         self._number = 0
-        write_line(f"TAP version 14\n1..{count}")
+        write_line("TAP version 14")
 
     def add(self, outcome: _Outcome) -> None:
         """Write the line of one case, and what is wrong as a diagnostic."""
@@ -134,13 +132,14 @@ class _Tap:
             write_line(f"  ---\n  {json_line(diagnostic)}\n  ...")  # JSON is YAML
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Write the plan, by which a reader knows that nothing was cut off."""
+        write_line(f"1..{self._number}")
 
 
 class _Table:
     """A table to read: a line a rule, below it the cases that fail."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self) -> None:
         self._console = Terminal(stderr=False)
         self._outcomes: dict[str, list[_Outcome]] = {rule: [] for rule in RULES}
 

@@ -2,30 +2,34 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from hypothesis import strategies as st
 
 from gategrammar.cli._ending import Exit, orderly
 from gategrammar.cli._progress import Bar
 from gategrammar.cli._terminal import Terminal, json_line, write_line
-from gategrammar.fuzzing import Case, Miss, mutations, near_misses, responses, trajectories
+from gategrammar.fuzzing import Case, Miss, answers, mutations, near_misses, responses, trajectories
 from gategrammar.fuzzing._sample import sample
 from gategrammar.response.errors import GateParseError
 from gategrammar.response.grammar import OutsideText, Think
 from gategrammar.response.parse import try_parse
 
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
+
 
 def run(*, kinds: Sequence[str], count: int, seed: int, think: Think, outside_text: OutsideText) -> Exit:
     """Write *count* cases; arguments as the options of ``gategrammar fuzz``."""
     written = 0
-    with orderly(lambda: click.echo(f"interrupted; {written} of {count} cases written", err=True)):
-        with Bar(Terminal(stderr=True), count, "written") as bar:
-            for record in bar.track(islice(_records(kinds, seed, think, outside_text), count)):
-                write_line(json_line(record))
-                written += 1
-                bar.read(1)
+    with (
+        orderly(lambda: click.echo(f"interrupted; {written} of {count} cases written", err=True)),
+        Bar(Terminal(stderr=True), count, "written") as bar,
+    ):
+        for record in bar.track(islice(_records(kinds, seed, think, outside_text), count)):
+            write_line(json_line(record))
+            written += 1
+            bar.read(1)
     return Exit.GOOD
 
 
@@ -37,6 +41,7 @@ def _records(kinds: Sequence[str], seed: int, think: Think, outside_text: Outsid
         "near-misses": near_misses(think=think, outside_text=outside_text),
         "mutations": good.flatmap(lambda case: mutations(case.text)).map(lambda text: _read(text, think, outside_text)),
         "trajectories": trajectories(think=think, outside_text=outside_text),
+        "answers": answers(),
     }
     drawn = {kind: sample(strategies[kind], f"{kind} {seed}") for kind in kinds}
     for number, kind in enumerate(cycle(kinds)):

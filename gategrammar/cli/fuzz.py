@@ -8,7 +8,7 @@ import click
 from gategrammar.cli import _options
 
 #: What there is to draw: the strategies of gategrammar.fuzzing.
-KINDS = ("responses", "near-misses", "mutations", "trajectories")
+KINDS = ("responses", "near-misses", "mutations", "trajectories", "answers")
 
 
 @click.command(epilog="Exit code: 0, or 2 for wrong usage. The form of the cases: fixtures/README.md.")
@@ -28,7 +28,7 @@ def command(**options: Any) -> None:
     """Write test cases: one JSON object a line on standard output, each a text with the verdict it must get.
 
     responses parse; near-misses have one defect; of mutations only this package knows the verdict; trajectories are the
-    answers of whole loops.
+    answers of whole loops; answers are replies to the recall gate, which has no such modes.
     """
     try:
         from gategrammar.cli._fuzz import run

@@ -33,8 +33,11 @@ def near_misses(draw: st.DrawFn, *, think: Think = REQUIRED, outside_text: Outsi
         ValueError: unknown mode.
     """
     walk = draw(walks(think, outside_text))
-    # Counted from the end, so that what comes before the defect can shrink without moving it.
-    at = len(walk.steps) - draw(st.integers(0, len(walk.steps)))
+    # By state, since a long chain of nested tags is one of few; from the end, so that what comes before can shrink.
+    places: dict[int, list[int]] = {}
+    for at in reversed(range(len(walk.steps) + 1)):
+        places.setdefault(walk.state_at(at), []).append(at)
+    at = draw(st.sampled_from(list(places.values())).flatmap(st.sampled_from))
     token = draw(st.sampled_from(refused(walk.state_at(at), outside_text)))
     if token == TEXT:
         text, offset = _wrong_value(draw, walk, at)
@@ -56,7 +59,7 @@ def refused(state: int, outside_text: OutsideText) -> list[str]:
     content or ignored is never a token.
     """
     awaited = _awaits_value(state)
-    possible = {tag: not awaited for tag in TAGS}
+    possible = dict.fromkeys(TAGS, not awaited)
     possible |= {TEXT: awaited, OUTSIDE: outside_text == FORBID and not STAGES[state].inside, END_OF_INPUT: True}
     return [token for token in ERRORS[state] if possible.get(token)]
 
@@ -103,6 +106,6 @@ def _cut(draw: st.DrawFn, walk: Walk, at: int, outside_text: OutsideText) -> tup
     """Draw the last that comes before the text ends; what is awaited may have begun."""
     state = walk.state_at(at)
     text = draw(gap(STAGES[state], outside_text))
-    if STAGES[state].inside or outside_text != FORBID:
+    if (STAGES[state].inside or outside_text != FORBID) and draw(st.booleans()):
         text += draw(st.sampled_from([token[:length] for token in MOVES[state] for length in range(len(token))]))
     return text, len(text)

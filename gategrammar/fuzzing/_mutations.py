@@ -1,6 +1,5 @@
 """Edits of a text, of which nothing is said: many of them change no verdict."""
 
-from collections.abc import Callable
 from typing import Final
 
 from hypothesis import strategies as st
@@ -14,16 +13,17 @@ from gategrammar.response.text import check_text
 _COUNTS = (1, 1, 2, 3)
 #: The longest part that one edit takes, unless that is a tag.
 _LONGEST = 12
-#: What becomes of a text of which *part* stands between *head* and *tail*, and may be replaced by *piece*.
-_EDITS: Final[tuple[Callable[[str, str, str, str], str], ...]] = (
-    lambda head, part, tail, piece: head + tail,
-    lambda head, part, tail, piece: head + part,
-    lambda head, part, tail, piece: head + part + part + tail,
-    lambda head, part, tail, piece: head + piece + tail,
-    lambda head, part, tail, piece: head + part + piece + tail,
-    lambda head, part, tail, piece: part + head + tail,
-    lambda head, part, tail, piece: head + tail + part,
-    lambda head, part, tail, piece: head + part.swapcase() + tail,
+#: What becomes of a text of which *part* stands between *head* and *tail*; *piece* is drawn, *swapped* is the part with
+#: its case swapped.
+_EDITS: Final = (
+    "{head}{tail}",
+    "{head}{part}",
+    "{head}{part}{part}{tail}",
+    "{head}{piece}{tail}",
+    "{head}{part}{piece}{tail}",
+    "{part}{head}{tail}",
+    "{head}{tail}{part}",
+    "{head}{swapped}{tail}",
 )
 _pieces = st.sampled_from([*TAGS, *MEANING]) | white | free_text
 
@@ -46,6 +46,8 @@ def mutations(draw: st.DrawFn, text: str) -> str:
         tags = [tag.span() for tag in ANY_TAG.finditer(text)]
         anywhere = st.tuples(st.integers(0, len(text)), st.integers(0, _LONGEST)).map(lambda at: (at[0], sum(at)))
         start, end = draw(anywhere | st.sampled_from(tags) if tags else anywhere)
-        edit = draw(st.sampled_from(_EDITS))
-        text = edit(text[:start], text[start:end], text[end:], draw(_pieces))
+        part = text[start:end]
+        text = draw(st.sampled_from(_EDITS)).format(
+            head=text[:start], part=part, tail=text[end:], piece=draw(_pieces), swapped=part.swapcase()
+        )
     return text

@@ -28,6 +28,6 @@ def sample(strategy: st.SearchStrategy[_Drawn], seed: str) -> Iterator[_Drawn]:
 
     chance = random.Random(seed)  # noqa: S311 - test cases are no secrets
     while True:
-        take.hypothesis.fuzz_one_input(chance.randbytes(_BUFFER))
+        take.hypothesis.fuzz_one_input(chance.randbytes(_BUFFER))  # type: ignore[attr-defined] # set by given()
         while drawn:  # nothing, if the strategy rejected what the bytes mean
             yield drawn.pop()

@@ -32,6 +32,7 @@ from gategrammar.response.grammar import (
 from gategrammar.response.lalr import compile_grammar
 from gategrammar.response.tags import ANY_TAG
 
+
 @attrs.frozen
 class Step:
     """One token of a walk.
