@@ -204,9 +204,7 @@ def test_cases_shrink_to_small_ones() -> None:
     assert smallest_of(responses(), lambda _: True).text == smallest
     nested = smallest_of(responses(), lambda case: case.text.count(opening) > 1)
     assert nested.text == smallest.replace(closing, opening + closing)
-    miss = smallest_of(
-        near_misses(), lambda case: case.expected.kind == "bad_value", settings=plainly, random=random.Random(0)
-    )
+    miss = smallest_of(near_misses(), lambda case: case.expected.kind == "bad_value")
     assert len(miss.text) < len(smallest)
     run = smallest_of(trajectories(), lambda run: len(run.turns) > 1)
     assert [turn.text for turn in run.turns] == [smallest, smallest]
