@@ -16,18 +16,18 @@ _SOON = 0.5
 
 
 class Bar:
-    """Shows on standard error how far a run is: bytes of the total where that is known, items, their rate.
+    """Shows on standard error how far a run is: how much of the total where that is known, items, their rate.
 
     Nothing is shown unless standard error is a terminal and standard output is not: lines that go by are progress
     enough, and would break the bar.
     """
 
-    def __init__(self, console: Terminal, total: int | None) -> None:
+    def __init__(self, console: Terminal, total: int | None, done: str = "read") -> None:
         self._wanted = console.is_interactive and not sys.stdout.isatty()
         self._bar = Progress(
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn("{task.fields[items]:,} read, {task.fields[rate]:,.0f}/s"),
+            TextColumn(f"{{task.fields[items]:,}} {done}, {{task.fields[rate]:,.0f}}/s"),
             TimeRemainingColumn(),
             console=console,
             transient=True,
