@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gategrammar.cli import _terminal as terminal
-from gategrammar.cli._input import Fault, Record, name
+from gategrammar.cli._input import Record
+from gategrammar.cli._rows import Fault, name
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.errors import BadValueError, DuplicateTagError, GateParseError, Place, UnclosedTagError
 from gategrammar.response.text import WHITE_SPACE, skip_space
@@ -61,7 +62,7 @@ class Diagnostic:
 def of_error(record: Record, error: GateParseError) -> Diagnostic:
     """Return what is to be said of a response that does not parse."""
     if record.in_row:
-        where = f"{record.line} (response: line {error.line}, column {error.column})"
+        where = f"{record.line} ({record.called}: line {error.line}, column {error.column})"
     else:
         where = f"{error.line}:{error.column}"
     return Diagnostic(

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gategrammar.cli import _diagnostics as diagnostics
-from gategrammar.cli._input import Fault, Record
+from gategrammar.cli._input import Record
+from gategrammar.cli._rows import Fault
 from gategrammar.cli._tally import Tally
 from gategrammar.cli._terminal import Terminal
 from gategrammar.response.errors import GateParseError

@@ -10,8 +10,9 @@ import click
 
 from gategrammar.cli._ending import Exit, orderly
 from gategrammar.cli._explain import Explainer
-from gategrammar.cli._input import STDIN, Fault, Record, records, size, too_deep
+from gategrammar.cli._input import Record, records
 from gategrammar.cli._progress import Bar
+from gategrammar.cli._rows import STDIN, Fault, size, too_deep
 from gategrammar.cli._table import Table
 from gategrammar.cli._terminal import Terminal, json_line, write_line
 from gategrammar.response.errors import GateParseError
