@@ -1,12 +1,18 @@
 """Records: a response in a row of a JSONL file, or a text file that is one."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
 from gategrammar.cli._rows import Advance, Fault, Row, decode, is_jsonl, opened, rows, type_name, unreadable
 from gategrammar.messages import Message, unpack
+from gategrammar.response.errors import GateParseError
+from gategrammar.response.grammar import OutsideText, Think
+from gategrammar.response.result import GateResponse
+
+#: What a response comes to.
+Verdict: TypeAlias = GateResponse | GateParseError
 
 
 @attrs.frozen
@@ -33,6 +39,13 @@ class Record:
     def text(self) -> str:
         """The text of the response, in which the offsets of an error count."""
         return self.message.text
+
+    def verdict(self, think: Think, outside_text: OutsideText) -> Verdict:
+        """Parse the response; the modes are those of :func:`gategrammar.parse`."""
+        try:
+            return self.message.read(think=think, outside_text=outside_text)
+        except GateParseError as error:
+            return error.with_traceback(None)
 
 
 def records(files: Iterable[str], *, jsonl: bool | None, field: str, advance: Advance) -> Iterator[Record | Fault]:
