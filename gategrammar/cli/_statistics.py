@@ -208,7 +208,7 @@ class Score(Tally):
         text.append_text(super().summary(interrupted=False))
         truncated = self.truncated.total()
         if truncated:
-            text.append(f"truncated: {truncated} ({truncated / self.responses:.1%} of the responses)\n")
+            text.append(f"truncated: {truncated} ({percent(truncated, self.responses)} of the responses)\n")
         return text.append_text(self._by_step()) if len(self.steps) else text
 
     def _by_step(self) -> Text:
@@ -218,7 +218,7 @@ class Score(Tally):
             lines.append(("none", steps.without))
         table = [("step", "responses", "parsed", "truncated", "trajectories", "r_format")]
         for name, rates in lines:
-            shares = share(rates.parsed, rates.responses), share(rates.truncated, rates.responses)
+            shares = percent(rates.parsed, rates.responses), percent(rates.truncated, rates.responses)
             table.append(
                 (name, str(rates.responses), *shares, str(rates.trajectories), share(rates.reward, rates.trajectories))
             )
@@ -231,5 +231,10 @@ class Score(Tally):
 
 
 def share(part: float, whole: int) -> str:
-    """Return a share for people; of nothing there is none."""
+    """Return a mean for people; of nothing there is none."""
     return f"{part / whole:.3f}" if whole else "–"
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share for people; of nothing there is none."""
+    return f"{part / whole:.1%}" if whole else "–"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gategrammar.cli._rows import name
-from gategrammar.cli._statistics import Score, share
+from gategrammar.cli._statistics import Score, percent, share
 from gategrammar.cli._terminal import harmless
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Report:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.filters |= {"harmless": harmless, "share": share}
+        environment.filters |= {"harmless": harmless, "percent": percent, "share": share}
         texts = {"parsed": "responses that parse", "failed": "responses that fail"}
         contents = {"think": "reasoning (think)", "candidate": "candidate memory (update)"}
         histograms: list[tuple[str, str, dict[str, Counter[int]]]] = [
