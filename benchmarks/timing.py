@@ -7,37 +7,42 @@ import statistics
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
+#: Returns the seconds that have gone by, or those that the processor worked for this process.
+Clock: TypeAlias = Callable[[], float]
 #: How long one measurement runs at least, in seconds.
 SHORTEST = 0.004
 
 
-def calls_for(function: Callable[[], object]) -> int:
+def calls_for(function: Callable[[], object], clock: Clock) -> int:
     """Return how many calls of *function* a measurement needs."""
     calls = 1
-    while (spent := measure(function, calls)) < SHORTEST:
+    while (spent := measure(function, calls, clock)) < SHORTEST:
         calls = max(2 * calls, int(calls * SHORTEST / max(spent, 1e-7)))
     return calls
 
 
-def measure(function: Callable[[], object], calls: int) -> float:
+def measure(function: Callable[[], object], calls: int, clock: Clock) -> float:
     """Return the seconds that *calls* calls take."""
-    begun = perf_counter()
+    begun = clock()
     for _ in range(calls):
         function()
-    return perf_counter() - begun
+    return clock() - begun
 
 
-def paired(functions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def paired(
+    functions: Mapping[str, Callable[[], object]], rounds: int, clock: Clock = perf_counter
+) -> dict[str, list[float]]:
     """Return seconds per call by name, one per round; the garbage collector waits meanwhile."""
-    calls = {name: calls_for(function) for name, function in functions.items()}
+    calls = {name: calls_for(function, clock) for name, function in functions.items()}
     times: dict[str, list[float]] = {name: [] for name in functions}
     gc.collect()
     gc.disable()
     try:
         for _ in range(rounds):
             for name, function in functions.items():
-                times[name].append(measure(function, calls[name]) / calls[name])
+                times[name].append(measure(function, calls[name], clock) / calls[name])
     finally:
         gc.enable()
     return times

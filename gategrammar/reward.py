@@ -32,7 +32,13 @@ def format_reward(turns: Iterable[str], *, think: Think = REQUIRED, outside_text
         TypeError: *turns* is one str or a mapping, or a turn is no str.
         ValueError: there is no turn, or a mode is unknown.
     """
-    return _score(_first_error(turns, partial(parse, think=think, outside_text=outside_text)))
+    error = _first_error(turns, partial(parse, think=think, outside_text=outside_text))
+    return r_format(failed=error is not None)
+
+
+def r_format(*, failed: bool) -> float:
+    """Return r_format of a trajectory by whether any of its turns does not parse (semantics §7)."""
+    return 0.0 if failed else 1.0
 
 
 def trl_format_reward(
@@ -189,15 +195,11 @@ def _said(completion: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [message for message in completion if message.get("role") == "assistant"]
 
 
-def _score(error: GateParseError | None) -> float:
-    return 1.0 if error is None else 0.0
-
-
 def _verdict(error: GateParseError | None) -> dict[str, Any]:
     """Return what trainers log of one trajectory."""
     kind, tag = (error.kind, error.tag) if error is not None else ("", "")
     return {
-        "score": _score(error),
+        "score": r_format(failed=error is not None),
         "kind": kind,
         "tag": tag,
         "kind_id": _KINDS.index(kind),

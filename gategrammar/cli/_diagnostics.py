@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gategrammar.cli import _terminal as terminal
-from gategrammar.cli._input import Fault, Record, name
+from gategrammar.cli._input import Record
+from gategrammar.cli._rows import Fault, name
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.errors import BadValueError, DuplicateTagError, GateParseError, Place, UnclosedTagError
 from gategrammar.response.text import WHITE_SPACE, skip_space
@@ -58,10 +59,37 @@ class Diagnostic:
     hint: str | None = None
 
 
+@attrs.frozen
+class Excerpt:
+    """A line of a source, or a part of it, with what is marked in it.
+
+    Attributes:
+        before: the text before the mark, as it stands in the source.
+        marked: what is marked; may be empty.
+        after: the text after it.
+        cut_before: whether the line begins before *before*.
+        cut_after: whether it goes on after *after*.
+        number: of the line, 1-based.
+        gap: whether lines are left out before it.
+        main: whether the mark is what is wrong, and not what explains it.
+        label: what to say there.
+    """
+
+    before: str
+    marked: str
+    after: str
+    cut_before: bool = False
+    cut_after: bool = False
+    number: int = 1
+    gap: bool = False
+    main: bool = True
+    label: str = ""
+
+
 def of_error(record: Record, error: GateParseError) -> Diagnostic:
     """Return what is to be said of a response that does not parse."""
     if record.in_row:
-        where = f"{record.line} (response: line {error.line}, column {error.column})"
+        where = f"{record.line} ({record.called}: line {error.line}, column {error.column})"
     else:
         where = f"{error.line}:{error.column}"
     return Diagnostic(
@@ -94,46 +122,54 @@ def of_fault(fault: Fault) -> Diagnostic:
 
 def layout(diagnostic: Diagnostic, width: int) -> Text:
     """Lay a diagnostic out for a terminal that is *width* cells wide; an empty line ends it."""
-    marks = sorted(_numbered(diagnostic).items())
-    gutter = max((len(str(number)) for number, _ in marks), default=1)
+    lines = excerpts(diagnostic, width)
+    gutter = max((len(str(line.number)) for line in lines), default=1)
     text = Text.assemble(
         (f"error[{diagnostic.code}]", terminal.BAD),
         (f": {terminal.harmless(diagnostic.message)}\n", terminal.STRONG),
         (f"{'':{gutter}}--> ", terminal.ASIDE),
         f"{diagnostic.where}\n",
     )
-    before = marks[0][0] if marks else 0
-    for number, mark in marks:
-        if number > before + 1:
+    for line in lines:
+        if line.gap:
             text.append("...\n", terminal.ASIDE)
-        before = number
-        label = mark.label and f" {mark.label}"
-        room = max(width - gutter - len(" | ") - len(label), _LEAST)
-        source, start, end = _excerpt(diagnostic.source or "", mark, room)
-        main = mark is diagnostic.mark
-        text.append(f"{number:>{gutter}} | ", terminal.ASIDE).append_text(source)
+        text.append(f"{line.number:>{gutter}} | ", terminal.ASIDE)
+        before, marked, after = (_visible(part) for part in (line.before, line.marked, line.after))
+        before = Text(_CUT if line.cut_before else "", terminal.ASIDE).append_text(before)
+        text.append_text(before).append_text(marked).append_text(after)
+        text.append(_CUT if line.cut_after else "", terminal.ASIDE)
         text.append(f"\n{'':{gutter}} | ", terminal.ASIDE)
-        text.append(
-            f"{' ' * start}{('^' if main else '-') * max(end - start, 1)}{label}\n",
-            terminal.BAD if main else terminal.HELP,
-        )
+        carets = ("^" if line.main else "-") * max(cell_len(marked.plain), 1)
+        label = line.label and f" {line.label}"
+        text.append(f"{' ' * cell_len(before.plain)}{carets}{label}\n", terminal.BAD if line.main else terminal.HELP)
     if diagnostic.hint:
         text.append(f"{'':{gutter}} = ", terminal.ASIDE)
         text.append("hint: ", terminal.HELP).append(f"{terminal.harmless(diagnostic.hint)}\n")
     return text.append("\n")
 
 
-def _numbered(diagnostic: Diagnostic) -> dict[int, Mark]:
-    """Return what to mark by line; what is wrong goes before what explains it."""
+def excerpts(diagnostic: Diagnostic, width: int) -> list[Excerpt]:
+    """Return the lines of the source that are to be shown in *width* cells: what is wrong, after what explains it."""
     if diagnostic.source is None:
-        return {}
+        return []
     first = Place(diagnostic.first_line)
-    marks = (diagnostic.also, diagnostic.mark)
-    return {first.after(diagnostic.source, mark.start).line: mark for mark in marks if mark}
+    marks = {
+        first.after(diagnostic.source, mark.start).line: mark for mark in (diagnostic.also, diagnostic.mark) if mark
+    }
+    gutter = max(len(str(number)) for number in marks)
+    lines: list[Excerpt] = []
+    for number, mark in sorted(marks.items()):
+        room = max(width - gutter - len(" | ") - len(mark.label and f" {mark.label}"), _LEAST)
+        before = lines[-1].number if lines else number - 1
+        line = _excerpt(diagnostic.source, mark, room)
+        lines.append(
+            attrs.evolve(line, number=number, gap=number > before + 1, main=mark is diagnostic.mark, label=mark.label)
+        )
+    return lines
 
 
-def _excerpt(source: str, mark: Mark, width: int) -> tuple[Text, int, int]:
-    """Return the line round a mark, cut to *width* cells, and where in it the mark begins and ends, in cells.
+def _excerpt(source: str, mark: Mark, width: int) -> Excerpt:
+    """Return the line round a mark, cut to *width* cells.
 
     A line may be as long as the memory allows, so nothing further away than *width* is looked at.
     """
@@ -150,11 +186,7 @@ def _excerpt(source: str, mark: Mark, width: int) -> tuple[Text, int, int]:
         cut_left, cut_right = cut_left or fit_left < len(left), cut_right or fit_right < len(right)
         left, right = left[len(left) - fit_left :], right[:fit_right]
     marked = right[: mark.end - mark.start]
-    text = Text().append(_CUT if cut_left else "", terminal.ASIDE)
-    start = cell_len(text.append_text(_visible(left)).plain)
-    stop = cell_len(text.append_text(_visible(marked)).plain)
-    text.append_text(_visible(right[len(marked) :])).append(_CUT if cut_right else "", terminal.ASIDE)
-    return text, start, stop
+    return Excerpt(left, marked, right[len(marked) :], cut_before=cut_left, cut_after=cut_right)
 
 
 def _visible(text: str) -> Text:

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gategrammar.cli import _diagnostics as diagnostics
-from gategrammar.cli._input import Fault, Record
+from gategrammar.cli._input import Record, Verdict
+from gategrammar.cli._rows import Fault
 from gategrammar.cli._tally import Tally
 from gategrammar.cli._terminal import Terminal
 from gategrammar.response.errors import GateParseError
-from gategrammar.response.result import GateResponse
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,19 +19,20 @@ class Explainer:
 
     Args:
         console: where to say it.
+        tally: where to count it; its summary ends the run.
         limit: how many errors of each kind and tag are explained; all are counted.
         at_end: say it after the run: between the lines of a table it would be in the way.
     """
 
-    def __init__(self, console: Terminal, *, limit: int, at_end: bool) -> None:
+    def __init__(self, console: Terminal, tally: Tally, *, limit: int, at_end: bool) -> None:
         self.console = console
-        self.tally = Tally()
+        self.tally = tally
         self._limit = limit
         self._at_end = at_end
         self._waiting: list[Text] = []
         self._left_out = 0
 
-    def verdict(self, record: Record, verdict: GateResponse | GateParseError, write: Callable[[], None]) -> None:
+    def verdict(self, record: Record, verdict: Verdict, write: Callable[[], None]) -> None:
         """Take note of a response.
 
         Args:

@@ -10,18 +10,17 @@ import click
 
 from gategrammar.cli._ending import Exit, orderly
 from gategrammar.cli._explain import Explainer
-from gategrammar.cli._input import STDIN, Fault, Record, records, size, too_deep
+from gategrammar.cli._input import Record, Verdict, records
 from gategrammar.cli._progress import Bar
+from gategrammar.cli._rows import STDIN, Fault, size, too_deep
 from gategrammar.cli._table import Table
+from gategrammar.cli._tally import Tally
 from gategrammar.cli._terminal import Terminal, json_line, write_line
 from gategrammar.response.errors import GateParseError
 from gategrammar.response.grammar import OutsideText, Think
-from gategrammar.response.result import GateResponse
 
-#: What a response comes to.
-_Verdict: TypeAlias = GateResponse | GateParseError
 #: How a response is laid out, and how the line that this makes is written.
-_Form: TypeAlias = tuple[Callable[[Record, _Verdict], Any], Callable[[Any], None]]
+_Form: TypeAlias = tuple[Callable[[Record, Verdict], Any], Callable[[Any], None]]
 
 
 def run(
@@ -39,7 +38,9 @@ def run(
     """Parse every response in *files*; arguments as the options of ``gategrammar parse``."""
     if files.count(STDIN) > 1:
         raise click.UsageError(f"{STDIN} is standard input, which can be read only once")
-    explainer = Explainer(Terminal(stderr=True), limit=0 if quiet else error_limit or sys.maxsize, at_end=pretty)
+    explainer = Explainer(
+        Terminal(stderr=True), Tally(), limit=0 if quiet else error_limit or sys.maxsize, at_end=pretty
+    )
     with orderly(lambda: explainer.close(interrupted=True)):
         form: _Form = _table(files) if pretty else (_json, write_line)
         render, write = form
@@ -48,7 +49,7 @@ def run(
                 if isinstance(item, Fault):
                     explainer.fault(item)
                     continue
-                verdict = _verdict(item, think, outside_text)
+                verdict = item.verdict(think, outside_text)
                 try:
                     line = render(item, verdict)
                 except RecursionError:
@@ -59,14 +60,7 @@ def run(
     return explainer.tally.exit(zero=exit_zero)
 
 
-def _verdict(record: Record, think: Think, outside_text: OutsideText) -> _Verdict:
-    try:
-        return record.message.read(think=think, outside_text=outside_text)
-    except GateParseError as error:
-        return error.with_traceback(None)
-
-
-def _json(record: Record, verdict: _Verdict) -> str:
+def _json(record: Record, verdict: Verdict) -> str:
     failed = isinstance(verdict, GateParseError)
     return json_line(
         {

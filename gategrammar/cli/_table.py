@@ -7,7 +7,8 @@ from pathlib import PurePath
 from rich.text import Text
 
 from gategrammar.cli import _terminal as terminal
-from gategrammar.cli._input import Record, name
+from gategrammar.cli._input import Record
+from gategrammar.cli._rows import name
 from gategrammar.response._tables import ELEMENTS, MEANING
 from gategrammar.response.errors import GateParseError
 from gategrammar.response.result import GateResponse

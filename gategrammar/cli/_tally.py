@@ -7,7 +7,7 @@ from rich.text import Text
 
 from gategrammar.cli import _terminal as terminal
 from gategrammar.cli._ending import Exit
-from gategrammar.cli._input import Fault
+from gategrammar.cli._rows import Fault
 from gategrammar.response.errors import GateParseError
 from gategrammar.response.result import GateResponse
 

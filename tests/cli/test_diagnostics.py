@@ -9,7 +9,8 @@ from rich.cells import cell_len
 
 from gategrammar import GateParseError, try_parse
 from gategrammar.cli._diagnostics import layout, of_error, of_fault
-from gategrammar.cli._input import Fault, Record
+from gategrammar.cli._input import Record
+from gategrammar.cli._rows import Fault
 from gategrammar.cli._terminal import harmless
 from gategrammar.messages import Message
 

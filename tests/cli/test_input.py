@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gategrammar.cli._input import Fault, Record, Row, records, rows, select, size, whole
+from gategrammar.cli._input import Record, records, select, whole
+from gategrammar.cli._rows import Fault, Row, rows, size
 from gategrammar.messages import Message
 
 

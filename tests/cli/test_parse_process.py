@@ -5,57 +5,20 @@ import os
 import pty
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import commands
+from commands import SURROUNDINGS, VALID, feed, read_line
 from gategrammar import format_response
 
-COMMAND = [sys.executable, "-c", "from gategrammar.cli import main; main()", "parse"]
-VALID = format_response("t", update_gate=True, candidate="m", exit_gate=False)
+COMMAND = [*commands.COMMAND, "parse"]
+run = partial(commands.run, "parse")
+started = partial(commands.started, "parse")
+peak = partial(commands.peak, "parse")
 LINE = (json.dumps({"response": VALID}) + "\n").encode()
-#: Without what would hide that a flush is missing.
-SURROUNDINGS = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-ENVIRONMENT = {**SURROUNDINGS, "TERM": "xterm-256color", "COLUMNS": "100"}
-
-
-def run(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run the command to its end."""
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, check=False, env=ENVIRONMENT
-    )
-
-
-@contextmanager
-def started(*arguments: str, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the command with a pipe to write to, and see that it is gone at the end."""
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        env=ENVIRONMENT,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def feed(process: subprocess.Popen[bytes], data: bytes) -> None:
-    """Write to the standard input of a process."""
-    assert process.stdin is not None
-    process.stdin.write(data)
-    process.stdin.flush()
-
-
-def read_line(process: subprocess.Popen[bytes]) -> bytes:
-    """Read a line of the standard output of a process."""
-    assert process.stdout is not None
-    return process.stdout.readline()
 
 
 @pytest.mark.parametrize(
@@ -152,14 +115,6 @@ def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
     assert b"\\u6f22" in done.stdout
 
 
-def peak(path: Path) -> int:
-    """Return the peak memory of a run over *path*, in kB."""
-    code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
-    code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    done = subprocess.run([sys.executable, "-c", code, *COMMAND, path], capture_output=True, check=True)
-    return int(done.stdout) // (1024 if sys.platform == "darwin" else 1)
-
-
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """A file of 100 MB takes the memory that one of 100 kB takes, give or take a tenth of the difference."""
     line = (
@@ -216,6 +171,6 @@ def test_unbuffered_output() -> None:
         input=text.encode(),
         capture_output=True,
         check=True,
-        env={**ENVIRONMENT, "PYTHONUNBUFFERED": "1"},
+        env={**commands.ENVIRONMENT, "PYTHONUNBUFFERED": "1"},
     )
     assert len(json.loads(done.stdout)["result"]["think"]) == 1_000_000

@@ -1,0 +1,171 @@
+"""Arrow batches in, the same rows with the verdicts as columns out: for Ray Data, Spark, DuckDB and the like.
+
+Needs the extra ``arrow``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from gategrammar.response._tables import ELEMENTS
+from gategrammar.response.errors import ERRORS, GateParseError
+from gategrammar.response.grammar import IGNORE, REQUIRED, OutsideText, Think, check_modes
+from gategrammar.response.parse import parse
+
+_Batch = TypeVar("_Batch", pa.RecordBatch, pa.Table)
+
+#: The names of kinds and tags, the same ones in every batch, so that batches can be joined without rewriting them.
+_NAMES: dict[str, list[str]] = {
+    "error_kind": list(ERRORS),
+    "error_tag": [element.name for element in ELEMENTS],
+}
+_NUMBERS = {name: number for names in _NAMES.values() for number, name in enumerate(names)}
+_NUMBER = pa.int8()
+#: The columns that are added and their types; the texts are of the type of the responses.
+_TEXTS = ("think", "candidate")
+_FACTS: dict[str, pa.DataType] = {
+    "update_gate": pa.bool_(),
+    "exit_gate": pa.bool_(),
+    **{name: pa.dictionary(_NUMBER, pa.string()) for name in _NAMES},
+    "error_offset": pa.int64(),
+}
+#: Their order.
+ADDED = ("think", "update_gate", "candidate", "exit_gate", *_NAMES, "error_offset")
+_NO_TEXTS, _NO_FACTS = (None,) * len(_TEXTS), (None,) * len(_FACTS)
+#: How much text is parsed before it goes back into Arrow's memory, in bytes: what a processor's cache holds, since to
+#: write to new memory costs as much as to parse a long response (benchmarks/bench_arrow.py).
+_PIECE = 1 << 19
+
+
+def parse_batch(
+    batch: _Batch,
+    column: str = "response",
+    *,
+    think: Think = REQUIRED,
+    outside_text: OutsideText = IGNORE,
+    dictionary_encode: bool = True,
+) -> _Batch:
+    """Parse a column of responses, and add what they say, or what is wrong with them, as columns.
+
+    The function keeps no state and can be pickled, with ``functools.partial`` too, so it runs as it is in
+    ``ray.data.Dataset.map_batches(parse_batch, batch_format="pyarrow")``.
+
+    Added are ``think``, ``update_gate``, ``candidate``, ``exit_gate``, which are null where the response is no gate
+    response, and ``error_kind``, ``error_tag`` (dictionaries of the kinds and the elements) and
+    ``error_offset`` (code points), which are null where it is one (semantics §3, §4). Where the response itself is
+    null, all of them are: a row holds a gate response if ``update_gate`` is not null. An answer was cut
+    (``GateParseError.truncated``) where ``error_offset`` is the length of the response in code points.
+
+    Args:
+        batch: the rows; they keep their order, their other columns and their metadata.
+        column: the name of the responses' column. It is of type string, large_string, string_view, a dictionary of
+            one of these, or null; a table's may have several chunks. The texts added are string where the column is
+            string or null, else large_string.
+        think: how the reasoning arrives (semantics §5).
+        outside_text: text outside the elements: "ignore" it, or "forbid" it (semantics 2.4).
+        dictionary_encode: False makes ``error_kind`` and ``error_tag`` plain strings, for what cannot read
+            dictionaries: Spark's ``mapInArrow`` for one.
+
+    Returns:
+        A record batch or a table, as *batch* is.
+
+    Raises:
+        TypeError: *batch* is neither, or the column holds no texts.
+        ValueError: there is no such column, or more than one; a column of a name that is to be added is there already;
+            a response is not UTF-8; unknown mode.
+    """
+    check_modes(think, outside_text)
+    if not isinstance(batch, pa.RecordBatch | pa.Table):
+        raise TypeError(f"parse_batch takes a pyarrow.RecordBatch or a pyarrow.Table, not {type(batch).__name__}")
+    responses = batch.column(_place(batch, column))
+    types = _types(responses.type, column)
+    if not dictionary_encode:
+        types |= {name: types[name].value_type for name in _NAMES}
+    whole = isinstance(responses, pa.Array)
+    chunks = [responses] if whole else responses.chunks
+    try:
+        verdicts = [_verdicts(chunk, types, think, outside_text) for chunk in chunks]
+    except UnicodeDecodeError:
+        raise ValueError(f"row {_undecodable(responses)} of column {column!r} is not UTF-8") from None
+    for name in ADDED:
+        arrays = [columns[name] for columns in verdicts]
+        field = pa.field(name, types[name])
+        batch = batch.append_column(field, arrays[0] if whole else pa.chunked_array(arrays, field.type))
+    return batch
+
+
+def _place(batch: pa.RecordBatch | pa.Table, column: str) -> int:
+    names = batch.schema.names
+    if names.count(column) != 1:
+        there = ", ".join(map(repr, names)) or "none"
+        wrong = "more than one column" if column in names else "no column"
+        raise ValueError(f"the batch has {wrong} {column!r}; its columns: {there}")
+    if taken := [name for name in ADDED if name in names]:
+        raise ValueError(f"the batch already has a column {taken[0]!r}, which is to be added: rename or drop it first")
+    place: int = names.index(column)
+    return place
+
+
+def _types(responses: pa.DataType, column: str) -> dict[str, pa.DataType]:
+    """Return the types of the columns that are added."""
+    inner = responses.value_type if pa.types.is_dictionary(responses) else responses
+    if not (pa.types.is_null(inner) or inner in (pa.string(), pa.large_string(), pa.string_view())):
+        raise TypeError(f"column {column!r} is {responses}: expected a string type; cast it first")
+    # A short dictionary, or views, may stand for more text than the offsets of the type string can count.
+    text = pa.string() if responses in (pa.string(), pa.null()) else pa.large_string()
+    return {**dict.fromkeys(_TEXTS, text), **_FACTS}
+
+
+def _verdicts(
+    responses: pa.Array, types: dict[str, pa.DataType], think: Think, outside_text: OutsideText
+) -> dict[str, pa.Array]:
+    """Return the columns that are added for one chunk of responses."""
+    if not len(responses):
+        return {name: _array(name, kind, []) for name, kind in types.items()}
+    text_type = types[_TEXTS[0]]
+    texts: list[list[pa.Array]] = []
+    facts: list[tuple[Any, ...]] = []
+    for piece in _pieces(responses.cast(text_type)):
+        contents: list[tuple[str | None, ...]] = []
+        for text in piece.to_pylist():
+            if text is None:
+                contents.append(_NO_TEXTS)
+                facts.append(_NO_FACTS)
+                continue
+            try:
+                found = parse(text, think=think, outside_text=outside_text)
+            except GateParseError as error:
+                contents.append(_NO_TEXTS)
+                facts.append((None, None, _NUMBERS[error.kind], _NUMBERS[error.tag], error.offset))
+            else:
+                contents.append((found.think, found.candidate))
+                facts.append((found.update_gate, found.exit_gate, None, None, None))
+        texts.append([pa.array(values, text_type) for values in zip(*contents, strict=True)])
+    columns = dict(zip(_TEXTS, map(pa.concat_arrays, zip(*texts, strict=True)), strict=True))
+    for name, values in zip(_FACTS, zip(*facts, strict=True), strict=True):
+        columns[name] = _array(name, types[name], values)
+    return columns
+
+
+def _pieces(responses: pa.Array) -> Iterator[pa.Array]:
+    rows = max(1, _PIECE * len(responses) // (responses.nbytes or 1))
+    return (responses.slice(start, rows) for start in range(0, len(responses), rows))
+
+
+def _undecodable(responses: pa.Array | pa.ChunkedArray) -> int:
+    """Return the number of the first response that is not UTF-8, from 0."""
+    for number, response in enumerate(responses):
+        try:
+            response.as_py()
+        except UnicodeDecodeError:
+            return number
+    raise AssertionError("all responses are UTF-8")
+
+
+def _array(name: str, kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
+    if name not in _NAMES:
+        return pa.array(values, kind)
+    numbers = pa.array(values, _NUMBER)
+    names = pa.array(_NAMES[name])
+    return pa.DictionaryArray.from_arrays(numbers, names) if pa.types.is_dictionary(kind) else names.take(numbers)

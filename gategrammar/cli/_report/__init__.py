@@ -1,0 +1,1 @@
+"""The page that ``gategrammar score --report`` writes."""
