@@ -15,8 +15,8 @@ from rich.text import Text
 
 from gategrammar.cli import _terminal as terminal
 from gategrammar.cli._ending import Exit, orderly
-from gategrammar.cli._input import Fault, rows
 from gategrammar.cli._progress import Bar
+from gategrammar.cli._rows import Fault, rows
 from gategrammar.cli._terminal import Terminal, harmless, json_line, write_line
 from gategrammar.conformance import KINDS, NO_ANSWER, RULES, Failure, Vector, judge, shipped, vector
 
