@@ -3,6 +3,7 @@
 import gzip
 import socket
 import ssl
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from gate.servers import Behaviour, Exchange, always, answers, serving
 from gate.ways import OWN_WAYS, WAYS, Way, each, page, settings
 from gategrammar.gate import GateDecision, reasons
+from gategrammar.gate._body import Body
 
 OK_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Padding: "
 GOOD = answers(3, 0.9, 0.1)
@@ -70,6 +72,26 @@ def test_reused_connection_that_drips_headers(way: Way) -> None:
         assert kept_whole(evaluate("task", page()), "timed out after 1.5 s")
         assert judged(evaluate("task", page()))
         assert server.connections == 2
+        if way.library is None or way.is_async:  # a caller's synchronous client: see gate/_lane.py
+            server.wait_until_idle(1)
+
+
+@each(OWN_WAYS)
+def test_replaced_connection_that_drips_headers(way: Way) -> None:
+    """Where the server closed the kept connection meanwhile, the new one is cut at the deadline, too."""
+
+    def close_then_drip(exchange: Exchange) -> None:
+        if exchange.number == 1:
+            exchange.reply(GOOD)
+            exchange.connection.close()
+        else:
+            drip_headers(exchange)
+
+    with serving(close_then_drip) as server, way.gate(settings(server.url, timeout=1.5)) as evaluate:
+        assert judged(evaluate("task", page()))
+        server.wait_until_idle()
+        assert kept_whole(evaluate("task", page()), "timed out after 1.5 s")
+        server.wait_until_idle()
 
 
 @each(WAYS)
@@ -126,6 +148,18 @@ def test_gzip_bomb_stops_at_the_cap(way: Way) -> None:
     bomb = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(200)) + packer.flush()
     with serving(always(bomb, headers="Content-Encoding: gzip\r\n")) as server:
         assert kept_whole(way.evaluate(settings(server.url)), "reply is larger than 1048576 bytes")
+
+
+def test_gzip_bomb_is_not_unpacked() -> None:
+    """What a piece of a bomb would become is never held in memory: unpacking stops at the cap."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(64)) + packer.flush()
+    body = Body("gzip", 1000)
+    tracemalloc.start()
+    assert not body.feed(bomb)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
 
 
 @each(WAYS)

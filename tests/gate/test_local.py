@@ -1,8 +1,10 @@
 """The judge in this process: what it is worth, and that it keeps the contract."""
 
+import asyncio
 import importlib.util
 import json
 import math
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,7 @@ import httpx
 import pytest
 
 from gate.ways import OWN_WAYS, ROOT, Way, each, httpx2, page
-from gategrammar.gate import Candidate, GateSettings, LocalSystemOne, RecallGate, Verdict
+from gategrammar.gate import AsyncRecallGate, Candidate, GateSettings, LocalSystemOne, RecallGate, Verdict
 
 SETTINGS = GateSettings(threshold=0.0, max_candidates=100, timeout=600)
 
@@ -113,6 +115,25 @@ def test_slow_embed_ends_at_the_deadline(way: Way) -> None:
     """A slow embed function neither blocks the event loop nor outlives the deadline."""
     decision = way.evaluate(GateSettings(timeout=0.2), judge=LocalSystemOne(lambda _: time.sleep(3)))  # type: ignore[arg-type, return-value] # it never returns
     assert decision.reason == "timed out after 0.2 s"
+
+
+def test_slow_embed_leaves_the_event_loop_free() -> None:
+    """While embed is at work, the event loop goes on: it is the loop that lets this one finish."""
+    begun, release = threading.Event(), threading.Event()
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        begun.set()
+        assert release.wait(20)
+        return [[1.0]] * len(texts)
+
+    async def run() -> bool:
+        async with AsyncRecallGate(GateSettings(timeout=60), judge=LocalSystemOne(embed)) as gate:
+            task = asyncio.create_task(gate.evaluate("task", page()))
+            await asyncio.to_thread(begun.wait)
+            release.set()
+            return (await task).degraded
+
+    assert not asyncio.run(run())
 
 
 def test_embed_is_called_once_per_page() -> None:
