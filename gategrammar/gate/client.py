@@ -60,6 +60,9 @@ class _Gate:
         self._judge = judge
         self._closed = False
         self._tls: Any = None
+        if client is None and judge is None:
+            with suppress(Exception):  # broken certificates are the first page's to report
+                self._tls = httpx.create_ssl_context()  # reads all certificates of the machine: once, and not in a page
 
     def _page(self, task: str, candidates: Iterable[Candidate]) -> Page:
         if not isinstance(task, str):
@@ -106,9 +109,7 @@ class _Gate:
         """Make a client of the gate's own; a *direct* one passes by the proxies of the environment."""
         if self._judge is not None:
             return kind(transport=self._judge)
-        if self._tls is None:
-            self._tls = httpx.create_ssl_context()  # reads all certificates of the machine: once is enough
-        return kind(verify=self._tls, trust_env=not direct, **options)
+        return kind(verify=self._tls or httpx.create_ssl_context(), trust_env=not direct, **options)
 
 
 class RecallGate(_Gate):

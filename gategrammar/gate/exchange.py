@@ -134,12 +134,13 @@ async def _tries(
     wire: Wire, settings: GateSettings, secret: Secret | None, content: bytes, questions: int
 ) -> Answers | Refused:
     attempt = 0
-    while True:
+    outcome: Answers | Refused = Refused(reasons.timed_out(settings.timeout))
+    while wire.remaining() > 0:
         pause: float | None = None
         try:
             reply = await wire.post(secret, content)
         except Exception as error:  # noqa: BLE001 - fail-open: whatever a transport raises keeps every candidate
-            outcome: Answers | Refused = Refused(reason_for(wire.library, error, settings.timeout))
+            outcome = Refused(reason_for(wire.library, error, settings.timeout))
             if is_connect_error(wire.library, error) and not is_tls_error(error):
                 pause = _backoff(attempt)
         else:
@@ -147,9 +148,10 @@ async def _tries(
             if reply.status in _BUSY:
                 pause = asked_pause(reply.headers, _backoff(attempt))
         if attempt >= settings.retries or pause is None or pause >= wire.remaining():
-            return outcome
+            break
         await wire.sleep(pause)
         attempt += 1
+    return outcome
 
 
 def _backoff(attempt: int) -> float:

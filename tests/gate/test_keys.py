@@ -7,6 +7,7 @@ import socket
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -153,6 +154,15 @@ def test_empty_page(way: Way) -> None:
     assert not decision.verdicts
     assert not server.exchanges
     assert gated_block(decision) is None
+
+
+@each(OWN_WAYS)
+def test_broken_certificates_of_the_machine(way: Way, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A gate on a machine whose certificates cannot be read keeps the page whole."""
+    (tmp_path / "broken.pem").write_text("no certificate")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "broken.pem"))
+    decision = way.evaluate(GateSettings(endpoint="https://localhost/", api_key="k"))
+    assert (decision.degraded, decision.reason) == (True, reasons.REQUEST_FAILED)
 
 
 @each(OWN_WAYS)
