@@ -35,7 +35,7 @@ def judge(batch: pa.Table, *, name: str, field: str, think: str) -> pa.Table:
         raise ValueError(f"a turn in column {field!r} is null, so its trajectory is neither right nor wrong")
     parsed = parse_batch(batch.select([name, field]), field, think=think, dictionary_encode=False)
     failed = pc.is_null(parsed["update_gate"])
-    cut = pc.coalesce(pc.equal(parsed["error_offset"], pc.utf8_length(parsed[field])), False)  # noqa: FBT003 - a value, no switch
+    cut = pc.coalesce(pc.equal(parsed["error_offset"], pc.utf8_length(parsed[field])), False)
     return pa.table(
         {
             name: parsed[name],

@@ -18,9 +18,9 @@ LONE = {chr(code) for code in range(0xD800, 0xE000)}
 #: The bound of most tests.
 MOST = 40
 #: More beginnings of tags in a row than the generation profile has.
-TOO_MANY = re.compile("(?:<[/a-z]{0,7}){8}<")
+TOO_MANY = re.compile("(?:<[/a-z]{0,7}){7}<")
 #: Texts within the bounds, many of them full of what looks like a tag.
-short = st.one_of(free_text, st.text("<t/h", max_size=MOST), st.just("<" * 8), st.just(" <</t<<</th<<")).filter(
+short = st.one_of(free_text, st.text("<t/h", max_size=MOST), st.just("<" * 7), st.just(" <</t<<</th<<")).filter(
     lambda text: len(text) <= MOST and not ANY_TAG.search(text) and not TOO_MANY.search(text)
 )
 

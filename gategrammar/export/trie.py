@@ -14,7 +14,7 @@ prefer the first alternative (outlines-core) drop all that stands behind one tha
 
 With a bound that would be a counter within a counter, so the bounded form is
 ``(other | begun{0,run} broken){0,most} begun{0,run}``. A *step* of it is one character, or one broken attempt with the
-few that gave way to it. Every text of *most* code points is in it but those with more than *run* + 1 attempts in a row.
+few that gave way to it. Every text of *most* code points is in it but those with more than *run* attempts in a row.
 *run* is small on purpose: a weak model that may not write the tag it wants begins it again and again, and once the
 steps are used up it has to close the element instead.
 """

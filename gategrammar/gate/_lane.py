@@ -70,7 +70,7 @@ class Lane:
         if self._stream is not None and not self._shared:
             # The plain socket's method: that of a TLS socket would drop what the worker still holds on to.
             with contextlib.suppress(OSError, TypeError):
-                (lambda *a: None)(self._stream.get_extra_info("socket"), socket.SHUT_RDWR)
+                socket.socket.shutdown(self._stream.get_extra_info("socket"), socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close the client, if it is the gate's own."""

@@ -180,7 +180,7 @@ def test_the_generation_profile_is_a_part() -> None:
 
 @pytest.mark.parametrize(("reader", "think"), CANONICAL)
 def test_a_model_cannot_begin_tags_for_ever(reader: str, think: Think) -> None:
-    """Eight beginnings of tags in a row are generated, in the text and at its end, and nine are not."""
+    """Seven beginnings of tags may give way to each other, in the text and at its end, and no more."""
     matches = CANONICAL[reader, think]
     for beginning in ("<", "</t", "<update"):
         assert matches(canonical(think, "", f"{beginning * 8}."))
