@@ -118,7 +118,7 @@ class Server:
     def serve(self, connection: socket.socket) -> None:
         """Serve one connection; that the client goes away is no fault here."""
         try:
-            connection.settimeout(10)
+            connection.settimeout(3600)  # an idle connection is the client to close
             with contextlib.suppress(OSError, ValueError, ssl.SSLError):
                 if self.tls is not None:
                     connection = self.tls.wrap_socket(connection, server_side=True)
