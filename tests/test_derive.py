@@ -106,9 +106,11 @@ def test_every_state_has_a_stage_that_its_element_names() -> None:
 
 def test_a_new_value_needs_no_other_change() -> None:
     """The grammar is the only place: a value added there is in the automaton."""
-    grammar = compile_grammar(SOURCE.replace("(YES | NO)", "(YES | NO | END)"))
-    assert list(grammar.elements[1].values or ()) == ["yes", "no", "end"]
-    assert "END" in derive.minimise(grammar).moves[3]
+    grammar = compile_grammar(SOURCE.replace("(YES | NO)", "(YES | NO | MAYBE)") + '\nMAYBE: "maybe"\n')
+    assert sorted(grammar.elements[1].values or ()) == ["maybe", "no", "yes"]
+    assert "MAYBE" in derive.minimise(grammar).moves[3]
+    with pytest.raises(GrammarError, match=r"value MAYBE says nothing of its gate yet: add it to MEANING in lalr\.py"):
+        derive.render(grammar)
 
 
 def test_a_new_element_needs_no_other_change() -> None:
@@ -119,6 +121,8 @@ def test_a_new_element_needs_no_other_change() -> None:
     grammar = compile_grammar(changed)
     assert [element.name for element in grammar.elements] == ["think", "check", "update", "note", "next"]
     assert len(derive.minimise(grammar).moves) == len(_tables.MOVES) + 2
+    with pytest.raises(GrammarError, match=r"think, check, update, note, next: give it a field first"):
+        derive.render(grammar)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +133,14 @@ def test_a_new_element_needs_no_other_change() -> None:
         ("response: think answer", "response: think answer | answer", "rule response: expected one sequence"),
         ("response: think answer", "response: THINK_OPEN answer", "rule response: expected one sequence"),
         ("response: think answer", "response: answer think", "rule answer: expected the last elements"),
+        ('YES:      "yes"', 'YES: "yes"i', "terminal YES: expected one plain string"),
+        ('YES:      "yes"', "YES: /y+/", "terminal YES: expected one plain string"),
+        ('YES:      "yes"', 'YES: "no"', "rule check: two of its values are spelled alike"),
+        ('YES:      "yes"', 'YES: "y es"', "value 'y es': expected a word of one element"),
+        ('YES:      "yes"', 'YES: "end"', "value 'end': expected a word of one element"),
+        ('"<check>"', '"[check]"', r"tag \[check\]: expected one"),
+        ('"<check>"', '"<update>x"', "tag <update>: expected one"),
+        ('"<check>"', '"<<check>"', "tag <<check>: expected one"),
     ],
 )
 def test_a_grammar_of_another_shape_is_refused(old: str, new: str, message: str) -> None:

@@ -39,7 +39,7 @@ NEXT = "<next>end</next>"
         (
             HEAD + "＜check＞yes" + UPDATE,
             "<check> is missing: found <update>; "
-            "\\uff1ccheck\\uff1e is no tag, it has to be spelled <check> (at line 2, column 11)",
+            "＜check＞ is no tag, it has to be spelled <check> (at line 2, column 11)",
         ),
         (HEAD + "yes</check>", "</check> has no <check> before it: expected <check> (at line 2, column 4)"),
         (HEAD + "</next>", "</next> has no <next> before it: expected <check> (at line 2, column 1)"),

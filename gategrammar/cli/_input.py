@@ -11,6 +11,8 @@ from gategrammar.response.errors import GateParseError
 from gategrammar.response.grammar import OutsideText, Think
 from gategrammar.response.result import GateResponse
 
+#: Digits of an index into a list; Python refuses to read numbers of thousands of them.
+_LONGEST_INDEX = 18
 #: What a response comes to.
 Verdict: TypeAlias = GateResponse | GateParseError
 
@@ -113,7 +115,7 @@ def find(row: Row, path: Sequence[str]) -> Any | Fault:
     for depth, key in enumerate(path):
         if isinstance(value, dict) and key in value:
             value = value[key]
-        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+        elif isinstance(value, list) and key.isdecimal() and len(key) < _LONGEST_INDEX and int(key) < len(value):
             value = value[int(key)]
         else:
             where = ".".join(path[:depth])

@@ -9,6 +9,7 @@ import json
 import math
 import stat
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -171,8 +172,7 @@ def _row(file: str, line: int, data: bytes) -> Row | Fault:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"it has the name {twice!r} twice, and which one is meant is a guess")
     return fields
 

@@ -47,11 +47,16 @@ def _spelled(run: re.Match[str]) -> str:
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in run.group())
 
 
+_USUAL_WIDTH = 80
+
+
 class Terminal(Console):
     """A console that prints what it is given: no markup, no wrapping, no end of the process on a broken pipe."""
 
     def __init__(self, *, stderr: bool) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+        if not self.width:  # COLUMNS=0 would crop everything away
+            self.width = _USUAL_WIDTH
 
     def on_broken_pipe(self) -> None:
         """Hand the error on: how a command ends is decided in one place, and not by rich."""

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import attrs
+from lark.exceptions import LarkError
 from lark.parsers.lalr_analysis import ParseTableBase, Shift
 
 from gategrammar.response.grammar import (
@@ -174,6 +175,7 @@ def errors(grammar: Grammar, automaton: Automaton) -> list[dict[str, tuple[str, 
 
 def render(grammar: Grammar) -> str:
     """Return the source of ``_tables.py``."""
+    _check_meaning(grammar)
     automaton = minimise(grammar)
     spelled = {tag.terminal: tag.text for _, tag in grammar.terminals.values()}
     spelled |= {terminal: text for e in grammar.elements for text, terminal in (e.values or {}).items()}
@@ -198,6 +200,23 @@ def render(grammar: Grammar) -> str:
             ("ERRORS", "Per state: kind and failing element by refused tag, value or token.", tuple(refused)),
         )
     )
+
+
+def _check_meaning(grammar: Grammar) -> None:
+    """Refuse what the result has no field, or the values no meaning for: nothing is written then.
+
+    Raises:
+        GrammarError: it says what is to be added where.
+    """
+    shape = [(element.name, element.values is None) for element in grammar.elements]
+    if shape != [("think", True), ("check", False), ("update", True), ("next", False)]:
+        raise GrammarError(
+            f"GateResponse has the fields of think, check, update and next, but the grammar has "
+            f"{', '.join(element.name for element in grammar.elements)}: give it a field first (result.py, lalr.py)"
+        )
+    for terminal in (terminal for element in grammar.elements for terminal in (element.values or {}).values()):
+        if terminal not in MEANING:
+            raise GrammarError(f"value {terminal} says nothing of its gate yet: add it to MEANING in lalr.py")
 
 
 def _source(value: object, indent: str = "") -> str:
@@ -227,7 +246,11 @@ def _source(value: object, indent: str = "") -> str:
 
 def main() -> int:
     """Write ``_tables.py``, or with ``--check`` compare it; return the exit code."""
-    source = render(load())
+    try:
+        source = render(load())
+    except (GrammarError, LarkError) as error:
+        sys.stderr.write(f"response.lark: {error}\n")
+        return 1
     if "--check" in sys.argv[1:]:
         if _TABLES.read_text("utf-8") == source:
             return 0

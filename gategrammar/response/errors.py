@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
-from gategrammar.response.grammar import Element, Stage
+from gategrammar.response.grammar import Element, Stage, one_of
 from gategrammar.response.hints import hint
 
 #: How much of a wrong text a message shows, and of the response ``raw`` keeps, in code points.
@@ -78,9 +78,9 @@ class GateParseError(ValueError):
         return f"{self.args[0]}{hint} (at line {self.line}, column {self.column})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by the fields, since they are keyword arguments; notes go along as for any exception."""
-        notes = {"__notes__": self.__notes__} if hasattr(self, "__notes__") else None
-        return _restore, (type(self), self.args[0], self._fields()), notes
+        """Pickle and copy by the fields, since they are keyword arguments; notes and the like go along."""
+        others = {name: value for name, value in self.__dict__.items() if name not in _FIELDS}
+        return _restore, (type(self), self.args[0], self._fields()), others or None
 
 
 class MissingTagError(GateParseError):
@@ -176,7 +176,11 @@ def failure(
         text: what is known of the response, for the hint.
         raw: the field of that name; made from *text* if not given.
     """
-    near = text if len(text) <= 2 * _NEAR else text[:_NEAR] + text[max(_NEAR, offset - _NEAR) : offset]
+    near = seen or text[:offset] if offset <= 2 * _NEAR else text[:_NEAR] + text[offset - _NEAR : offset]
+    start = 0
+    for tag in one_of(tag.text for e in elements for tag in (e.opening, e.closing)).finditer(near):
+        start = tag.end()
+    near = near[start:]  # what stands in an element that is complete is no near miss of this one
     element = elements[failed]
     expected = None
     if stage.element < len(elements):

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_arg
 
 import attrs
 
+from gategrammar.response.text import WHITE_SPACE
+
 if TYPE_CHECKING:
     from lark import Lark
     from lark.grammar import Symbol
@@ -144,12 +146,36 @@ def describe(lark: Lark) -> Grammar:
             for name in (sequence(symbol.name) if symbol.name == ANSWER else [symbol.name])
         ]
 
-    texts = {terminal.name: str(terminal.pattern.value) for terminal in lark.terminals}
+    texts: dict[str, str] = {}
+    for terminal in lark.terminals:
+        if terminal.pattern.type != "str" or terminal.pattern.flags:
+            raise GrammarError(f"terminal {terminal.name}: expected one plain string, without flags")
+        texts[terminal.name] = str(terminal.pattern.value)
     names, answer = sequence(RESPONSE), sequence(ANSWER)
     if names[len(names) - len(answer) :] != answer:
         raise GrammarError(f"rule {ANSWER}: expected the last elements of rule {RESPONSE}")
     elements = tuple(_element(name, rules, texts) for name in names)
+    _check(elements)
     return Grammar(elements, len(names) - len(answer), lark)
+
+
+def _check(elements: tuple[Element, ...]) -> None:
+    """Refuse tags and values that the readers could not tell from each other, or from text.
+
+    Raises:
+        GrammarError: it names the tag, the value or the element.
+    """
+    tags = [tag.text for element in elements for tag in (element.opening, element.closing)]
+    values = [value for element in elements for value in element.values or ()]
+    for tag in tags:
+        if not tag.startswith("<") or "<" in tag[1:] or sum(other.startswith(tag) for other in tags) > 1:
+            raise GrammarError(f'tag {tag}: expected one "<", at its start, and no other tag that begins with it')
+    for value in values:
+        if not value or "<" in value or any(space in value for space in WHITE_SPACE) or values.count(value) > 1:
+            raise GrammarError(f'value {value!r}: expected a word of one element, without white space and "<"')
+    for element in elements[1:]:
+        if element.repeats:
+            raise GrammarError(f"rule {element.name}: only the first element may nest and repeat")
 
 
 def _element(name: str, rules: dict[str, list[list[Symbol]]], texts: dict[str, str]) -> Element:
@@ -162,6 +188,8 @@ def _element(name: str, rules: dict[str, list[list[Symbol]]], texts: dict[str, s
         raise GrammarError(f"rule {name}: expected an opening tag, {TEXT} or values, and a closing tag")
     opening, closing = (Tag(texts[terminal], terminal) for terminal in openings + closings)
     values = None if contents == [TEXT] else {texts[terminal]: terminal for terminal in contents}
+    if values is not None and len(values) < len(contents):
+        raise GrammarError(f"rule {name}: two of its values are spelled alike")
     return Element(name, opening, closing, values, repeats=len(_words(name, rules, 5)) > len(words))
 
 

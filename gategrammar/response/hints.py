@@ -6,7 +6,9 @@ from gategrammar.response.grammar import ABSENT, PREFILLED, REQUIRED, Element
 from gategrammar.response.text import WHITE_SPACE
 
 #: What people and models write in place of "<", "/", ">"; a look-alike is searched within a short distance only.
-_LIKE_OPEN, _LIKE_SLASH, _LIKE_CLOSE = "(?:<|＜|&lt;|\\[)", "[/／\\\\]", "(?:>|＞|&gt;|\\])"
+_LIKE_OPEN, _LIKE_SLASH, _LIKE_CLOSE = "(?:<|＜|&lt;)", "[/／\\\\]", "(?:>|＞|&gt;)"
+#: What stands between the values in a template that was copied.
+_BETWEEN = r"[\s|/,]|\bor\b|\band\b"
 _MARKS = "`\"'*_“”‘’「」.,:;!()[]{}"
 
 
@@ -32,7 +34,7 @@ def hint(
         text: what has arrived of the response.
     """
     if kind == "bad_value":
-        return _value_hint(element, value or "")
+        return _value_hint(element, value or "") or _near_miss(element, value or "", closing=True)
     near = None if kind == "duplicate" else _near_miss(element, text, closing=kind == "unclosed")
     return near or (_leading_hint(kind, element, following, found) if leading else None)
 
@@ -54,7 +56,7 @@ def _leading_hint(kind: str, element: Element, following: int | None, found: str
 def _value_hint(element: Element, value: str) -> str | None:
     allowed = list(element.values or ())
     bare = value.strip(_MARKS + WHITE_SPACE)
-    if all(re.search(rf"\b{re.escape(one)}\b", value) for one in allowed):
+    if sorted(filter(None, re.split(_BETWEEN, bare))) == sorted(allowed):
         return "the prompt's template was copied instead of filled in"
     if bare != value and bare.lower() in allowed:
         return f"the value stands alone, without quotes, marks or punctuation: {bare.lower()}"
@@ -70,5 +72,5 @@ def _near_miss(element: Element, text: str, *, closing: bool) -> str | None:
     like = rf"{_LIKE_OPEN}{slash}\s{{0,4}}{re.escape(element.name)}(?:\s[^<>]{{0,40}})?{_LIKE_CLOSE}"
     for near in re.finditer(like, text, re.IGNORECASE):
         if near.group() != exact:
-            return f"{ascii(near.group())[1:-1]} is no tag, it has to be spelled {exact}"
+            return f"{repr(near.group())[1:-1]} is no tag, it has to be spelled {exact}"
     return None

@@ -66,7 +66,8 @@ def format_response(think: str, update_gate: bool, candidate: str, exit_gate: bo
         ValueError: a text holds a tag, which cannot be escaped.
     """
     contents = zip(ELEMENTS, (think, update_gate, candidate, exit_gate), strict=True)
-    return "\n".join(f"{e.opening.text}{_written(e, content)}{e.closing.text}" for e, content in contents)
+    # Joined, since formatting would ask a subclass of str what it looks like, and write what was not checked.
+    return "\n".join("".join((e.opening.text, _written(e, content), e.closing.text)) for e, content in contents)
 
 
 def _written(element: Element, content: object) -> str:

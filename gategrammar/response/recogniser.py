@@ -88,12 +88,13 @@ def _patterns(think: Think, outside_text: OutsideText) -> tuple[re.Pattern[str],
             segments[-1] += "()"
             continue
         if arrives == REQUIRED:
-            segments[-1] += gap + element.opening.text
+            segments[-1] += gap + re.escape(element.opening.text)
         segments[-1] += _SPACE
+        closing = re.escape(element.closing.text)
         if element.values is None:
-            segments.append(element.closing.text)
+            segments.append(closing)
         else:
-            segments[-1] += f"({one_of(element.values).pattern}){_SPACE}{element.closing.text}"
+            segments[-1] += f"({one_of(element.values).pattern}){_SPACE}{closing}"
     segments[-1] += gap
     return re.compile(f"({_BODY})".join(segments)), tuple(map(re.compile, segments))
 

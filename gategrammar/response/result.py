@@ -47,12 +47,14 @@ class GateResponse:
         Raises:
             ValueError: the object was not made by parsing a text.
         """
-        if self._located is None:
+        located = self._located
+        if located is None:
             raise ValueError("this GateResponse was not parsed from a text, so it has no spans")
-        if not isinstance(self._located, Spans):
-            locate, text, think = self._located
-            object.__setattr__(self, "_located", locate(text, think))
-        return self._located  # type: ignore[return-value] # set just above
+        if not isinstance(located, Spans):
+            locate, text, think = located
+            located = locate(text, think)
+            object.__setattr__(self, "_located", located)
+        return located
 
     def next_memory(self, previous: str) -> str:
         """Return the memory after this chunk: the candidate if the update gate is open, else *previous*."""
@@ -73,4 +75,4 @@ class GateResponse:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy the spans, not the text that they are computed from."""
         spans = None if self._located is None else self.spans
-        return GateResponse, (self.think, self.update_gate, self.candidate, self.exit_gate, spans)
+        return type(self), (self.think, self.update_gate, self.candidate, self.exit_gate, spans)

@@ -26,6 +26,8 @@ from gategrammar.response.result import GateResponse, Span, Spans
 from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
 from gategrammar.response.text import WHITE_SPACE, check_text, may_grow, skip_space, trim, unsettled
 
+#: How many pieces of a content are put together at a time.
+_PIECES = 512
 #: The elements in their order; the result has a field for each.
 _THINK, _CHECK, _UPDATE, _NEXT = range(len(ELEMENTS))
 
@@ -90,8 +92,8 @@ class ResponseStream:
             RuntimeError: the stream is closed.
             TypeError: *piece* is no str.
         """
-        check_text(piece)
         self._raise_again()
+        check_text(piece)
         if self._verdict is not None:
             raise RuntimeError("this stream is closed; a new response needs a new ResponseStream")
         self._arrived.add(piece)
@@ -141,8 +143,8 @@ class ResponseStream:
             content.grow(settled)
             if not may_grow(content.value, values, ELEMENTS[number].closing.text, rest):
                 self._refuse_value(content.value + rest)
-        if content.number is not None:
-            content.pieces.append(text)
+        if content.number is not None and text:
+            content.add(text)
         self._pass(text)
 
     def _take_tag(self, tag: str) -> None:
@@ -160,7 +162,7 @@ class ResponseStream:
         if tag in CLOSINGS:
             self._content.close()
             if ELEMENTS[CLOSINGS[tag]].repeats:
-                self._content.pieces.append(tag)
+                self._content.add(tag)
             else:
                 self._finish()
             return
@@ -170,7 +172,7 @@ class ResponseStream:
         if self._content.number is None:
             self._content = _Content(opened, self._offset, self._place)
         else:
-            self._content.pieces.append(tag)
+            self._content.add(tag)
 
     def _finish(self) -> None:
         """Store the content that is complete."""
@@ -220,7 +222,6 @@ class _Content:
         number: which element it is.
         offset: where the content begins.
         place: that place for people.
-        pieces: its text, inner tags included.
         value: its text as far as it matters for a value: no white space before it, and one character for all behind it.
     """
 
@@ -228,9 +229,19 @@ class _Content:
         self.number = number
         self.offset = offset
         self.place = place or Place()
-        self.pieces: list[str] = []
         self.value = ""
+        self._length = 0
         self._closed = 0
+        self._chunks: list[str] = []
+        self._pieces: list[str] = []
+
+    def add(self, text: str) -> None:
+        """Take more of the content; small pieces are put together, since each costs as much as fifty characters."""
+        self._pieces.append(text)
+        self._length += len(text)
+        if len(self._pieces) == _PIECES:
+            self._chunks.append("".join(self._pieces))
+            self._pieces.clear()
 
     def grow(self, text: str) -> None:
         """Take more of a value; its length stays that of the longest value, however much white space comes."""
@@ -241,12 +252,12 @@ class _Content:
 
     def close(self) -> None:
         """Note that the content ends here, unless the element is opened again."""
-        self._closed = len(self.pieces)
+        self._closed = self._length
 
     def trimmed(self) -> tuple[str, Span]:
         """Return the content up to where it was closed last, and its span."""
-        text = "".join(self.pieces[: self._closed])
-        start, end = trim(text, 0, len(text))
+        text = "".join((*self._chunks, *self._pieces))
+        start, end = trim(text, 0, self._closed)
         return text[start:end], (self.offset + start, self.offset + end)
 
 
