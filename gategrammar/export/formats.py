@@ -54,6 +54,18 @@ def _block(lines: Sequence[str]) -> str:
     return "/* " + "\n   ".join(lines) + " */\n"
 
 
+def _comment(lines: Sequence[str]) -> str:
+    return "<!--\n" + "".join(f"  {line}\n" for line in lines) + "-->\n"
+
+
+def _railroad(root: Rule) -> str:
+    try:
+        from gategrammar.export.railroad import railroad
+    except ModuleNotFoundError as missing:
+        raise ExportError(f"{missing.name} is not installed; run: pip install 'gategrammar[railroad]'") from None
+    return railroad(root)
+
+
 _UNICODE = "Engines work on UTF-8, so lone surrogates, which parse() takes, cannot be generated."
 
 FORMATS: dict[str, Format] = {
@@ -95,6 +107,13 @@ FORMATS: dict[str, Format] = {
         _block,
         profiles=(PARSE,),
         caveats=("A - B is what A is and B is not. The content of an element is trimmed of space at both ends.",),
+    ),
+    "railroad": Format(
+        "railroad diagrams of the productions of ebnf, as one SVG (extra railroad)",
+        _railroad,
+        _comment,
+        profiles=(PARSE,),
+        caveats=("The picture has colours for light and for dark surroundings; a page may set its own.",),
     ),
 }
 
