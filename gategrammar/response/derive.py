@@ -39,6 +39,7 @@ from gategrammar.response.grammar import (
     Tag,
 )
 from gategrammar.response.lalr import MEANING, classify, load, stage_of
+from gategrammar.response.text import WHITE_SPACE
 
 #: The states of Lark's parser, the current one last.
 Stack: TypeAlias = tuple[int, ...]
@@ -175,6 +176,7 @@ def errors(grammar: Grammar, automaton: Automaton) -> list[dict[str, tuple[str, 
 
 def render(grammar: Grammar) -> str:
     """Return the source of ``_tables.py``."""
+    _check_spelling(grammar.elements)
     _check_meaning(grammar)
     automaton = minimise(grammar)
     spelled = {tag.terminal: tag.text for _, tag in grammar.terminals.values()}
@@ -200,6 +202,25 @@ def render(grammar: Grammar) -> str:
             ("ERRORS", "Per state: kind and failing element by refused tag, value or token.", tuple(refused)),
         )
     )
+
+
+def _check_spelling(elements: tuple[Element, ...]) -> None:
+    """Refuse tags and values that the readers could not tell from each other, or from text.
+
+    Raises:
+        GrammarError: it names the tag, the value or the element.
+    """
+    tags = [tag.text for element in elements for tag in (element.opening, element.closing)]
+    values = [value for element in elements for value in element.values or ()]
+    for tag in tags:
+        if not tag.startswith("<") or "<" in tag[1:] or sum(other.startswith(tag) for other in tags) > 1:
+            raise GrammarError(f'tag {tag}: expected one "<", at its start, and no other tag that begins with it')
+    for value in values:
+        if not value or "<" in value or any(space in value for space in WHITE_SPACE) or values.count(value) > 1:
+            raise GrammarError(f'value {value!r}: expected a word of one element, without white space and "<"')
+    for element in elements[1:]:
+        if element.repeats:
+            raise GrammarError(f"rule {element.name}: only the first element may nest and repeat")
 
 
 def _check_meaning(grammar: Grammar) -> None:

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_arg
 
 import attrs
 
-from gategrammar.response.text import WHITE_SPACE
-
 if TYPE_CHECKING:
     from lark import Lark
     from lark.grammar import Symbol
@@ -155,27 +153,7 @@ def describe(lark: Lark) -> Grammar:
     if names[len(names) - len(answer) :] != answer:
         raise GrammarError(f"rule {ANSWER}: expected the last elements of rule {RESPONSE}")
     elements = tuple(_element(name, rules, texts) for name in names)
-    _check(elements)
     return Grammar(elements, len(names) - len(answer), lark)
-
-
-def _check(elements: tuple[Element, ...]) -> None:
-    """Refuse tags and values that the readers could not tell from each other, or from text.
-
-    Raises:
-        GrammarError: it names the tag, the value or the element.
-    """
-    tags = [tag.text for element in elements for tag in (element.opening, element.closing)]
-    values = [value for element in elements for value in element.values or ()]
-    for tag in tags:
-        if not tag.startswith("<") or "<" in tag[1:] or sum(other.startswith(tag) for other in tags) > 1:
-            raise GrammarError(f'tag {tag}: expected one "<", at its start, and no other tag that begins with it')
-    for value in values:
-        if not value or "<" in value or any(space in value for space in WHITE_SPACE) or values.count(value) > 1:
-            raise GrammarError(f'value {value!r}: expected a word of one element, without white space and "<"')
-    for element in elements[1:]:
-        if element.repeats:
-            raise GrammarError(f"rule {element.name}: only the first element may nest and repeat")
 
 
 def _element(name: str, rules: dict[str, list[list[Symbol]]], texts: dict[str, str]) -> Element:
