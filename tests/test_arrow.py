@@ -243,16 +243,16 @@ def test_on_ray_with_two_workers() -> None:
 
 @pytest.mark.ray
 def test_the_example_on_ray(tmp_path: Path) -> None:
-    """examples/score_on_ray.py gives the real loops their r_format, from lists of turns and from rows that share an id."""
+    """examples/score_on_ray.py gives the real loops their r_format, from lists of turns and from rows with an id."""
     pytest.importorskip("ray", reason="needs ray[data], which CI installs")
     rows = [{"id": loop["id"], "response": turn["response"]} for loop in cases.trajectories() for turn in loop["turns"]]
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     command = [sys.executable, str(cases.FIXTURES.parent / "examples" / "score_on_ray.py")]
-    inputs = [cases.FIXTURES / "trajectories.jsonl"], [tmp_path / "rows.jsonl", "--group-by", "id"]
+    inputs = [str(cases.FIXTURES / "trajectories.jsonl")], [str(tmp_path / "rows.jsonl"), "--group-by", "id"]
     for number, arguments in enumerate(inputs):
         out = tmp_path / str(number)
         done = subprocess.run(
-            [*command, *map(str, arguments), "--out", str(out)], capture_output=True, check=True, encoding="utf-8"
+            [*command, *arguments, "--out", str(out)], capture_output=True, check=True, encoding="utf-8"
         )
         assert "27 trajectories: r_format 0.593\n97 responses: 13 failed, 2 truncated\n" in done.stdout
         found = {row["id"]: row["r_format"] for row in parquet.read_table(out).to_pylist()}
