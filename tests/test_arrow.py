@@ -1,8 +1,12 @@
 """Arrow batches: every row gets the verdict of parse(), whatever type holds the texts and whoever runs it."""
 
+import json
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ from gategrammar import GateResponse, try_parse
 
 pa = pytest.importorskip("pyarrow", reason="needs the extra arrow")
 import pyarrow.compute as pc  # noqa: E402 - after the skip
+from pyarrow import parquet  # noqa: E402 - ditto
 
 from gategrammar.arrow import ADDED, parse_batch  # noqa: E402 - ditto
 
@@ -234,3 +239,21 @@ def test_on_ray_with_two_workers() -> None:
     finally:
         ray.shutdown()
     assert parsed.sort_by("id").combine_chunks().equals(parse_batch(table).combine_chunks())
+
+
+@pytest.mark.ray
+def test_the_example_on_ray(tmp_path: Path) -> None:
+    """examples/score_on_ray.py gives the real loops their r_format, from lists of turns and from rows with an id."""
+    pytest.importorskip("ray", reason="needs ray[data], which CI installs")
+    rows = [{"id": loop["id"], "response": turn["response"]} for loop in cases.trajectories() for turn in loop["turns"]]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    command = [sys.executable, str(cases.FIXTURES.parent / "examples" / "score_on_ray.py")]
+    inputs = [str(cases.FIXTURES / "trajectories.jsonl")], [str(tmp_path / "rows.jsonl"), "--group-by", "id"]
+    for number, arguments in enumerate(inputs):
+        out = tmp_path / str(number)
+        done = subprocess.run(
+            [*command, *arguments, "--out", str(out)], capture_output=True, check=True, encoding="utf-8"
+        )
+        assert "27 trajectories: r_format 0.593\n97 responses: 13 failed, 2 truncated\n" in done.stdout
+        found = {row["id"]: row["r_format"] for row in parquet.read_table(out).to_pylist()}
+        assert found == {loop["id"]: loop["expect"]["r_format"] for loop in cases.trajectories()}
