@@ -98,7 +98,7 @@ FORMATS: dict[str, Format] = {
         "EBNF of xgrammar, for vLLM and SGLang",
         gbnf,
         _hashes,
-        most=20_000,
+        most=2_000,
         caveats=(_UNICODE,),
     ),
     "ebnf": Format(
