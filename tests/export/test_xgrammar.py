@@ -18,9 +18,7 @@ if importlib.util.find_spec("xgrammar") is None:
 import xgrammar
 
 TOKENS = [bytes([byte]) for byte in range(256)]
-_tokenizer = xgrammar.TokenizerInfo(
-    [*TOKENS, b"</s>"], vocab_type=xgrammar.VocabType.RAW, stop_token_ids=[len(TOKENS)]
-)
+_tokenizer = xgrammar.TokenizerInfo([*TOKENS, b"</s>"], vocab_type=xgrammar.VocabType.RAW, stop_token_ids=[len(TOKENS)])
 _compiler = xgrammar.GrammarCompiler(_tokenizer, max_threads=1)
 
 
