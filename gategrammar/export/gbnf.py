@@ -1,7 +1,6 @@
 """The notation of llama.cpp (GBNF), which xgrammar's EBNF shares.
 
-Only what both read is written: rule names of letters, digits and ``-``; sets of characters; ``{m,n}``. xgrammar was
-found to read today's grammar alike; one whose tags are full of quotation marks and characters beyond ASCII it did not.
+Only what both read is written: rule names of letters, digits and ``-``; sets of characters; ``{m,n}``.
 
 Both unfold a count into as many rules, and llama.cpp refuses more than 2,000, so a bound is counted in blocks. What is
 left over is as long as a block at least, so that every number is reached; each can be split in two ways at most, which

@@ -68,10 +68,12 @@ def inline(node: Node, notation: Notation) -> str:
 
 
 def by_code(character: str) -> str:
-    """Return *character* by its code point, as regular expressions and GBNF both escape it."""
+    r"""Return *character* by its code point, as regular expressions and GBNF both escape it.
+
+    Never as ``\xHH``, which xgrammar takes to go on as long as hexadecimal digits follow.
+    """
     code = f"{ord(character):x}"
-    letter, width = next((letter, width) for letter, width in (("x", 2), ("u", 4), ("U", 8)) if len(code) <= width)
-    return f"\\{letter}{code:0>{width}}"
+    return rf"\u{code:0>4}" if len(code) <= len("FFFF") else rf"\U{code:0>8}"
 
 
 def ranges(members: str) -> list[tuple[str, str]]:

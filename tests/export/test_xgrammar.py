@@ -3,13 +3,17 @@
 import importlib.util
 import random
 from itertools import chain
+from typing import get_args
 
 import pytest
 
+from awkward import GOOD, VALUES, awkward
 from documents import mutations, walks
 from exported import MOST, THINKS, bounds, canonical, corpus, encodable, parses
 from gategrammar import GateResponse, try_parse
 from gategrammar.export import FORMATS, export
+from gategrammar.export.gbnf import gbnf
+from gategrammar.export.language import Profile, response
 from gategrammar.response.grammar import Think
 
 if importlib.util.find_spec("xgrammar") is None:
@@ -77,3 +81,11 @@ def test_the_bound_holds(think: Think, most: int) -> None:
     for text in ("x" * most, "<</"[:most], ("x <" * most)[:most]):
         assert matches(canonical(think, text, text))
     assert not matches(canonical(think, "", "x" * (most + 1)))
+
+
+@pytest.mark.parametrize("profile", get_args(Profile))
+def test_awkward_characters(profile: Profile) -> None:
+    """Tags and values full of metacharacters are taken literally."""
+    matches = Grammar(gbnf(response(awkward(), profile, "required", {"root": 30, "end": 30})))
+    assert all(matches(GOOD.format(value)) for value in VALUES)
+    assert not any(matches(GOOD.format(value)) for value in ("axb", "x", "12", ""))
