@@ -67,6 +67,17 @@ def stream(text: str, piece: int) -> None:
         pass
 
 
+def unfit(peer: Callable[[str], object], text: str) -> str:
+    """Say why a peer is not measured with a text; "" if it is."""
+    if len(text) > LONGEST_FOR_PEERS:
+        return "–"
+    try:
+        peer(text)
+    except Exception as error:  # noqa: BLE001 -- the peers raise what they like
+        return type(error).__name__
+    return ""
+
+
 def speed(rounds: int) -> None:
     """Print the table of ratios to (b)."""
     others, missing = peers()
@@ -81,12 +92,10 @@ def speed(rounds: int) -> None:
             for heavy in ("think", "update"):
                 text = document(length, heavy=heavy, sentence=sentence)
                 assert parse(text) == possessive(text)
-                slow = set(others) if length > LONGEST_FOR_PEERS else set()
-                calls = {name: partial(read, text) for name, read in readers.items() if name not in slow}
+                left_out = {name: why for name, read in others.items() if (why := unfit(read, text))}
+                calls = {name: partial(read, text) for name, read in readers.items() if name not in left_out}
                 times = timing.paired(calls, rounds)
-                cells = [
-                    f"{timing.ratio(times, name, 'possessive re'):.2f}" if name in calls else "–" for name in names
-                ]
+                cells = [left_out.get(name) or f"{timing.ratio(times, name, 'possessive re'):.2f}" for name in names]
                 base = sorted(times["possessive re"])[rounds // 2] * 1e6
                 mark = "every 66" if sentence is WITH else "none"
                 print(f"| {size} | {heavy} | {mark} | {base:.1f} | " + " | ".join(cells) + " |", flush=True)

@@ -1,5 +1,6 @@
 """What the parser is measured against: the reference path, what careful users write by hand, and peers."""
 
+import logging
 import re
 from collections.abc import Callable
 
@@ -60,6 +61,7 @@ def peers() -> tuple[dict[str, Callable[[str], object]], list[str]]:
     except ImportError as error:
         missing.append(f"llm-xml-parser: {error}")
     else:
+        logging.disable(logging.WARNING)  # it sets up a log of its own, of each step of each text
         tags = ("think", "check", "update", "next")
         config = dict.fromkeys(tags, "single")
         found["llm-xml-parser"] = lambda text: llm_xml.parse(text, config)

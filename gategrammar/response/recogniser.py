@@ -24,9 +24,9 @@ from gategrammar.response.grammar import (
     check_modes,
     one_of,
 )
-from gategrammar.response.result import GateResponse, Spans
+from gategrammar.response.result import GateResponse, Spans, build
 from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
-from gategrammar.response.text import WHITE_SPACE, skip_space, trim
+from gategrammar.response.text import WHITE_SPACE, skip_space, skip_space_back, trim
 
 #: In code points: below it one match is faster than hopping (benchmarks/bench_parse.py measures both).
 _SHORT = 4_000
@@ -52,7 +52,7 @@ def recognise(text: str, think: Think, outside_text: OutsideText) -> GateRespons
         contents = _hop(text, segments)
     if contents:
         reasoning, update_gate, candidate, exit_gate = contents
-        return GateResponse(
+        return build(
             reasoning.rstrip(WHITE_SPACE),
             MEANING[update_gate],
             candidate.rstrip(WHITE_SPACE),
@@ -63,7 +63,7 @@ def recognise(text: str, think: Think, outside_text: OutsideText) -> GateRespons
     if spans is None:
         return None
     reasoning, update_gate, candidate, exit_gate = (text[slice(*span)] if span else "" for span in spans)
-    return GateResponse(reasoning, MEANING[update_gate], candidate, MEANING[exit_gate], spans)
+    return build(reasoning, MEANING[update_gate], candidate, MEANING[exit_gate], spans)
 
 
 def locate(text: str, think: Think) -> Spans:
@@ -110,7 +110,7 @@ def _hop(text: str, segments: tuple[re.Pattern[str], ...]) -> tuple[str, ...] | 
         if match is None or tag is None:
             return None
         position = tag.start()
-        contents += (*match.groups(), text[slice(*trim(text, match.end(), position))])
+        contents += (*match.groups(), text[match.end() : skip_space_back(text, match.end(), position)])
     match = segments[-1].fullmatch(text, position)
     return match and (*contents, *match.groups())
 

@@ -23,7 +23,7 @@ class Spans(NamedTuple):
 _Located: TypeAlias = Spans | tuple[Callable[[str, Think], Spans], str, Think] | None
 
 
-@attrs.frozen
+@attrs.frozen(weakref_slot=False)  # so that an object of _Draft can become one, see build()
 class GateResponse:
     """One parsed gate response: (U_t, M̂_t, E_t) of arXiv 2602.10560, and the reasoning before it (semantics §3).
 
@@ -76,3 +76,20 @@ class GateResponse:
         """Pickle and copy the spans, not the text that they are computed from."""
         spans = None if self._located is None else self.spans
         return type(self), (self.think, self.update_gate, self.candidate, self.exit_gate, spans)
+
+
+#: A response whose fields can still be set.
+_Draft = attrs.make_class(
+    "_Draft", [field.name for field in attrs.fields(GateResponse)], slots=True, weakref_slot=False, eq=False, repr=False
+)
+
+
+def build(think: str, update_gate: bool, candidate: str, exit_gate: bool, located: _Located) -> GateResponse:
+    """Return a response, at less than half the cost of the constructor.
+
+    A frozen class has to set its fields through ``object.__setattr__``, one call each, which costs a fifth of the time
+    in which a short response is read. A draft sets them directly and is frozen afterwards, by its class.
+    """
+    response: GateResponse = _Draft(think, update_gate, candidate, exit_gate, located)
+    response.__class__ = GateResponse
+    return response

@@ -30,12 +30,17 @@ def skip_space(text: str, start: int, end: int) -> int:
     return run.end() if run else start
 
 
+def skip_space_back(text: str, start: int, end: int) -> int:
+    """Return the offset behind the last character of ``text[start:end]`` that is not white space, or *start*."""
+    while end > start and text[end - 1] in WHITE_SPACE:
+        end -= 1
+    return end
+
+
 def trim(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span of ``text[start:end]`` without white space at both ends; nothing is copied."""
     start = skip_space(text, start, end)
-    while end > start and text[end - 1] in WHITE_SPACE:
-        end -= 1
-    return start, end
+    return start, skip_space_back(text, start, end)
 
 
 def may_grow(text: str, values: Iterable[str], closing: str, rest: str = "") -> bool:
