@@ -9,13 +9,15 @@ from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.errors import GateParseError, quote
 from gategrammar.response.grammar import ABSENT, IGNORE, REQUIRED, OutsideText, Think, check_modes
 from gategrammar.response.parse import parse
-from gategrammar.response.result import GateResponse
+from gategrammar.response.result import GateResponse, build
 from gategrammar.response.text import trim
 
 _THINK_TAGS = (ELEMENTS[0].opening.text, ELEMENTS[0].closing.text)
 #: Where servers put the reasoning they take out of the content; the first that is present counts.
 _REASONING = ("reasoning_content", "reasoning")
 _CALLS = ("tool_calls", "function_call")
+#: What has none of these fields is no message.
+_OF_A_MESSAGE = ("content", "role", "refusal", *_CALLS, *_REASONING)
 #: What a finish reason says about a text that does not parse.
 _ENDINGS = {
     "length": "the answer was cut by max_tokens (finish_reason is 'length')",
@@ -84,7 +86,7 @@ class Message:
             if apart is None:
                 return response
             start, end = trim(apart, 0, len(apart))
-            return attrs.evolve(response, think=apart[start:end])
+            return build(apart[start:end], response.update_gate, response.candidate, response.exit_gate, response.spans)
         raise hinted  # out here it has no context, which would keep the whole text alive
 
 
@@ -107,17 +109,16 @@ def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:
             raise ValueError(f"the completion has {len(choices)} choices, so none with index {index}") from None
     elif index:
         raise ValueError("index= is for a whole completion, and this has no choices")
-    message = _get(thing, "message")
-    if message is not None:
-        ending = _get(thing, "finish_reason")
-        return message, ending if isinstance(ending, str) else None
-    if not any(_has(thing, name) for name in ("content", "role")):
-        wrong = ValueError if isinstance(thing, Mapping) else TypeError
+    message, ending = _get(thing, "message"), _get(thing, "finish_reason")
+    if message is None:
+        message, ending = thing, None
+    if not any(_has(message, name) for name in _OF_A_MESSAGE):
+        wrong = ValueError if isinstance(message, Mapping) else TypeError
         raise wrong(
             f"expected a chat message (content), a choice (message) or a completion (choices), "
-            f"but this {type(thing).__name__} has none of them"
+            f"but this {type(message).__name__} has none of them"
         )
-    return thing, None
+    return message, ending if isinstance(ending, str) else None
 
 
 def _content(message: Any) -> tuple[str, str | None]:

@@ -41,6 +41,16 @@ NEXT = "<next>end</next>"
             "<check> is missing: found <update>; "
             "＜check＞ is no tag, it has to be spelled <check> (at line 2, column 11)",
         ),
+        (
+            HEAD + "<check/>yes" + UPDATE,
+            "<check> is missing: found <update>; "
+            "<check/> is no tag, it has to be spelled <check> (at line 2, column 12)",
+        ),
+        (
+            HEAD + "<che\u200bck\ufeff>yes" + UPDATE,
+            "<check> is missing: found <update>; "
+            "<che\\u200bck\\ufeff> is no tag, it has to be spelled <check> (at line 2, column 13)",
+        ),
         (HEAD + "yes</check>", "</check> has no <check> before it: expected <check> (at line 2, column 4)"),
         (HEAD + "</next>", "</next> has no <next> before it: expected <check> (at line 2, column 1)"),
         (

@@ -1,12 +1,15 @@
 """A parsed response as an object (semantics.md §3)."""
 
+import copy
 import json
+import pickle
+import weakref
 from typing import Any
 
 import attrs
 import pytest
 
-from gategrammar import parse
+from gategrammar import GateResponse, parse
 
 TEXT = "<think> why </think>\n<check>yes</check>\n<update>\nthe memory\n</update>\n<next>end</next>"
 
@@ -48,6 +51,30 @@ def test_spans_are_neither_compared_nor_shown() -> None:
     assert hash(response) == hash(shifted)
     assert repr(response) == repr(shifted)
     assert "span" not in repr(response)
+
+
+def test_nothing_private_is_a_field() -> None:
+    """The tools of attrs see the four fields and no more, so that asdict gives what JSON can say."""
+    fields: dict[str, Any] = {"think": "why", "update_gate": True, "candidate": "the memory", "exit_gate": True}
+    assert attrs.asdict(parse(TEXT)) == fields
+    assert GateResponse(**fields) == parse(TEXT)
+    assert attrs.evolve(parse(TEXT), candidate="x") == GateResponse(**{**fields, "candidate": "x"})
+
+
+def test_what_was_not_read_has_no_place() -> None:
+    """A response that was made by hand says so when it is asked where it stands, a pickled one too."""
+    made = attrs.evolve(parse(TEXT), think="another")
+    for response in (made, pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        assert response == made
+        assert "spans" not in response.to_dict()
+        with pytest.raises(ValueError, match="not parsed from a text"):
+            _ = response.spans
+
+
+def test_it_can_be_held_weakly() -> None:
+    """A cache may hold responses without keeping them."""
+    response = parse(TEXT)
+    assert weakref.ref(response)() is response
 
 
 def test_next_memory() -> None:

@@ -46,6 +46,7 @@ class Diagnostic:
         mark: what is wrong in *source*.
         also: a part that explains it; shown when it stands on another line.
         first_line: the number of the first line of *source*.
+        one_line: whether *source* is but one line, whatever stands in it.
         hint: what to do, or what may have happened.
     """
 
@@ -56,7 +57,14 @@ class Diagnostic:
     mark: Mark = Mark(0, 0)
     also: Mark | None = None
     first_line: int = 1
+    one_line: bool = False
     hint: str | None = None
+
+    def place(self, offset: int) -> Place:
+        """Return where in the file the code point *offset* of the source stands."""
+        if self.one_line:
+            return Place(self.first_line, offset + 1)
+        return Place(self.first_line).after(self.source or "", offset)
 
 
 @attrs.frozen
@@ -105,19 +113,21 @@ def of_error(record: Record, error: GateParseError) -> Diagnostic:
 
 def of_fault(fault: Fault) -> Diagnostic:
     """Return what is to be said of input that could not be read."""
-    where = name(fault.file)
-    if fault.line is not None:
-        found = Place(fault.line).after(fault.source or "", fault.offset)
-        where += f":{found.line}" + (f":{found.column}" if fault.source is not None else "")
-    return Diagnostic(
+    diagnostic = Diagnostic(
         code=fault.kind,
         message=fault.what,
-        where=where,
+        where=name(fault.file),
         source=fault.source,
         mark=Mark(fault.offset, fault.offset),
         first_line=fault.line or 1,
+        one_line=fault.in_row,
         hint=fault.hint,
     )
+    if fault.line is None:
+        return diagnostic
+    found = diagnostic.place(fault.offset)
+    where = f"{diagnostic.where}:{found.line}" + (f":{found.column}" if fault.source is not None else "")
+    return attrs.evolve(diagnostic, where=where)
 
 
 def layout(diagnostic: Diagnostic, width: int) -> Text:
@@ -152,33 +162,31 @@ def excerpts(diagnostic: Diagnostic, width: int) -> list[Excerpt]:
     """Return the lines of the source that are to be shown in *width* cells: what is wrong, after what explains it."""
     if diagnostic.source is None:
         return []
-    first = Place(diagnostic.first_line)
-    marks = {
-        first.after(diagnostic.source, mark.start).line: mark for mark in (diagnostic.also, diagnostic.mark) if mark
-    }
+    marks = {diagnostic.place(mark.start).line: mark for mark in (diagnostic.also, diagnostic.mark) if mark}
+    stops = "" if diagnostic.one_line else _STOPS
     gutter = max(len(str(number)) for number in marks)
     lines: list[Excerpt] = []
     for number, mark in sorted(marks.items()):
         room = max(width - gutter - len(" | ") - len(mark.label and f" {mark.label}"), _LEAST)
         before = lines[-1].number if lines else number - 1
-        line = _excerpt(diagnostic.source, mark, room)
+        line = _excerpt(diagnostic.source, mark, room, stops)
         lines.append(
             attrs.evolve(line, number=number, gap=number > before + 1, main=mark is diagnostic.mark, label=mark.label)
         )
     return lines
 
 
-def _excerpt(source: str, mark: Mark, width: int) -> Excerpt:
-    """Return the line round a mark, cut to *width* cells.
+def _excerpt(source: str, mark: Mark, width: int, stops: str) -> Excerpt:
+    """Return the line round a mark, cut to *width* cells; *stops* end a line.
 
     A line may be as long as the memory allows, so nothing further away than *width* is looked at.
     """
     low, high = max(0, mark.start - width), min(len(source), mark.start + width)
-    begin = max(low, *(source.rfind(stop, low, mark.start) + 1 for stop in _STOPS))
-    end = min(high, *(at for stop in _STOPS if (at := source.find(stop, mark.start, high)) >= 0), high)
+    begin = max([low, *(source.rfind(stop, low, mark.start) + 1 for stop in stops)])
+    end = min([high, *(at for stop in stops if (at := source.find(stop, mark.start, high)) >= 0)])
     left, right = source[begin : mark.start], source[mark.start : end]
-    cut_left = begin > 0 and source[begin - 1] not in _STOPS
-    cut_right = end < len(source) and source[end] not in _STOPS
+    cut_left = begin > 0 and source[begin - 1] not in stops
+    cut_right = end < len(source) and source[end] not in stops
     if cut_left or cut_right or _cells(left) + _cells(right) > width:
         room = width - 2 * cell_len(_CUT)
         room_right = min(_cells(right), max(room // 2, room - _cells(left)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -40,11 +41,14 @@ def orderly(interrupted: Callable[[], None]) -> Iterator[None]:
             interrupted()
             sys.exit(Exit.INTERRUPTED)
     except BrokenPipeError:
-        _discard_output()
+        _discard(sys.stdout)
         sys.exit(Exit.BROKEN_PIPE)
     except OSError as error:
-        _discard_output()
-        click.echo(f"gategrammar: cannot write the output: {error.strerror or error}", err=True)
+        _discard(sys.stdout)
+        try:
+            click.echo(f"gategrammar: cannot write the output: {error.strerror or error}", err=True)
+        except OSError:  # it may be on the same full disk; the exit code still tells
+            _discard(sys.stderr)
         sys.exit(Exit.UNREADABLE)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -55,8 +59,8 @@ def _demand_output() -> None:
         raise OSError("it is closed")
 
 
-def _discard_output() -> None:
+def _discard(stream: TextIO | None) -> None:
     """Send what is still buffered nowhere: Python would try to write it, and complain, when it ends."""
-    if sys.stdout is not None:
+    if stream is not None:
         with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+            os.dup2(nowhere.fileno(), stream.fileno())

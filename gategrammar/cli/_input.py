@@ -7,12 +7,14 @@ import attrs
 
 from gategrammar.cli._rows import Advance, Fault, Row, decode, is_jsonl, opened, rows, type_name, unreadable
 from gategrammar.messages import Message, unpack
-from gategrammar.response.errors import GateParseError
+from gategrammar.response.errors import GateParseError, quote
 from gategrammar.response.grammar import OutsideText, Think
 from gategrammar.response.result import GateResponse
 
 #: Digits of an index into a list; Python refuses to read numbers of thousands of them.
 _LONGEST_INDEX = 18
+#: A longer name is not suggested.
+_LONG_NAME = 60
 #: What a response comes to.
 Verdict: TypeAlias = GateResponse | GateParseError
 
@@ -78,7 +80,7 @@ def whole(file: str, advance: Advance) -> Record | Fault:
     except OSError as error:
         return unreadable(file, error)
     advance(len(data))
-    text = decode(file, 1, data)
+    text = decode(file, data)
     return text if isinstance(text, Fault) else Record(file, 1, Message(text), {}, in_row=False)
 
 
@@ -95,13 +97,9 @@ def select(row: Row, field: str) -> Iterator[Record | Fault]:
     if isinstance(value, Fault):
         yield value
         return
-    messages = responses(row, path, value)
-    if isinstance(messages, Fault):
-        yield messages
-        return
     rest = without(row.fields, path)
-    for message in messages:
-        yield Record(row.file, row.line, message, rest, in_row=True)
+    for message in responses(row, path, value):
+        yield message if isinstance(message, Fault) else Record(row.file, row.line, message, rest, in_row=True)
 
 
 def split(row: Row, field: str) -> list[str]:
@@ -119,34 +117,28 @@ def find(row: Row, path: Sequence[str]) -> Any | Fault:
             value = value[int(key)]
         else:
             where = ".".join(path[:depth])
-            return fault(row, f"{_named(where)} has no field {key!r}", _what_there_is(value, where))
+            return fault(row, f"{_named(where)} has no field {quote(key)}", _what_there_is(value, where))
     return value
 
 
-def responses(row: Row, path: Sequence[str], value: Any) -> list[Message] | Fault:
-    """Return the responses that *value* is or holds, to which *path* has led."""
-    field = ".".join(path)
-    try:
-        messages = _messages(value)
-    except (TypeError, ValueError) as error:
-        return fault(row, f"field {field!r} holds no chat message: {error}", _INTO)
-    hint = _INTO if isinstance(value, list) else None
-    return messages or fault(row, f"field {field!r} is {type_name(value)}, not a string", hint)
-
-
-def _messages(value: Any) -> list[Message]:
-    """Return the responses that *value* is or holds.
-
-    Raises:
-        TypeError: an object is no chat message.
-        ValueError: ditto.
-    """
+def responses(row: Row, path: Sequence[str], value: Any) -> list[Message | Fault]:
+    """Return the responses that *value* is or holds, to which *path* has led, each or why it is none."""
     if isinstance(value, str):
         return [Message(value)]
     if not isinstance(value, dict):
-        return []
+        hint = _INTO if isinstance(value, list) else None
+        return [fault(row, f"{_named('.'.join(path))} is {type_name(value)}, not a string", hint)]
     choices = value.get("choices")
-    return [unpack(value, index) for index in range(len(choices) if isinstance(choices, list) and choices else 1)]
+    number = len(choices) if isinstance(choices, list) and choices else 1
+    return [_message(row, path, value, index) for index in range(number)]
+
+
+def _message(row: Row, path: Sequence[str], value: dict[str, Any], index: int) -> Message | Fault:
+    try:
+        return unpack(value, index)
+    except (TypeError, ValueError) as error:
+        place = [*path, "choices", str(index)] if index else path
+        return fault(row, f"{_named('.'.join(place))} holds no chat message: {error}", _INTO)
 
 
 _INTO = "--field takes a path into objects and lists, such as response.body or response.choices.0"
@@ -158,7 +150,7 @@ def fault(row: Row, what: str, hint: str | None) -> Fault:
 
 
 def _named(where: str) -> str:
-    return f"field {where!r}" if where else "the record"
+    return f"field {quote(where)}" if where else "the record"
 
 
 def _what_there_is(value: object, where: str) -> str:
@@ -167,7 +159,7 @@ def _what_there_is(value: object, where: str) -> str:
     if not isinstance(value, dict):
         return f"it is {type_name(value)}"
     prefix = f"{where}." if where else ""
-    strings = [f"{prefix}{name}" for name, inner in value.items() if isinstance(inner, str)]
+    strings = [f"{prefix}{name}" for name, inner in value.items() if isinstance(inner, str) and len(name) < _LONG_NAME]
     return f"--field can be one of: {', '.join(strings[:8])}" if strings else "it holds no string"
 
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Literal, NoReturn, TypeAlias
 import attrs
 
 from gategrammar.cli._terminal import harmless
+from gategrammar.response.errors import quote
 
 #: The name of standard input on a command line.
 STDIN = "-"
@@ -59,6 +60,7 @@ class Fault:
         line: where in the file *source* begins, 1-based; None if the whole file is meant.
         source: the text in which the fault stands, where showing it helps.
         offset: where in *source*, in code points.
+        in_row: whether *source* is one line of a JSONL file, in which only LF ends a line.
     """
 
     kind: Kind
@@ -68,6 +70,7 @@ class Fault:
     line: int | None = None
     source: str | None = None
     offset: int = 0
+    in_row: bool = False
 
 
 def name(file: str) -> str:
@@ -134,7 +137,8 @@ def unreadable(file: str, error: OSError) -> Fault:
     return Fault("file", file, f"cannot be read: {error.strerror or error}")
 
 
-def decode(file: str, line: int, data: bytes) -> str | Fault:
+def decode(file: str, data: bytes, row: int | None = None) -> str | Fault:
+    """Decode a file, or a row of it; *row* is its number."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -143,15 +147,16 @@ def decode(file: str, line: int, data: bytes) -> str | Fault:
             file,
             f"not UTF-8: byte 0x{data[error.start]:02x} cannot stand here",
             hint="it begins as UTF-16 does: convert it to UTF-8" if data.startswith(_UTF16) else None,
-            line=line,
+            line=row or 1,
             source=data.decode(errors="backslashreplace"),
             offset=len(data[: error.start].decode()),
+            in_row=row is not None,
         )
 
 
 def _row(file: str, line: int, data: bytes) -> Row | Fault:
     """Read one line. What JSON leaves open is refused: a name twice, NaN, numbers out of range."""
-    text = decode(file, line, data.rstrip(_BLANK))
+    text = decode(file, data.rstrip(_BLANK), line)
     if isinstance(text, Fault):
         return text
     try:
@@ -159,7 +164,7 @@ def _row(file: str, line: int, data: bytes) -> Row | Fault:
     except json.JSONDecodeError as error:
         plain = line == 1 and not text.lstrip().startswith(("{", "[", '"'))
         hint = "if the input is one plain response, read it with --text" if plain else None
-        return Fault("json", file, f"not JSON: {error.msg}", hint, line, text, error.pos)
+        return Fault("json", file, f"not JSON: {error.msg}", hint, line, text, error.pos, in_row=True)
     except ValueError as error:
         return Fault("json", file, f"not usable JSON: {error}", line=line)
     except RecursionError:
@@ -173,7 +178,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"it has the name {twice!r} twice, and which one is meant is a guess")
+        raise ValueError(f"it has the name {quote(twice)} twice, and which one is meant is a guess")
     return fields
 
 

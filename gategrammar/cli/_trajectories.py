@@ -110,9 +110,9 @@ def member(row: Row, *, group_by: Sequence[str], field: str, step: str) -> Membe
 
 def _message(row: Row, path: Sequence[str]) -> Message | Fault:
     value = find(row, path)
-    messages = value if isinstance(value, Fault) else responses(row, path, value)
-    if isinstance(messages, Fault):
-        return messages
+    if isinstance(value, Fault):
+        return value
+    messages = responses(row, path, value)
     if len(messages) > 1:
         what = f"field {'.'.join(path)!r} holds {len(messages)} choices, and which one is the turn is a guess"
         return fault(row, what, f"--field can lead to one of them: {path[-1]}.choices.0")

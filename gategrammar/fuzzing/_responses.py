@@ -6,7 +6,7 @@ from gategrammar.fuzzing._cases import Case
 from gategrammar.fuzzing._walks import Walk, walks
 from gategrammar.response._tables import ELEMENTS, MEANING
 from gategrammar.response.grammar import IGNORE, PREFILLED, REQUIRED, OutsideText, Think
-from gategrammar.response.result import GateResponse, Span, Spans
+from gategrammar.response.result import Span, Spans, build
 from gategrammar.response.tags import CLOSINGS, OPENINGS
 from gategrammar.response.text import trim
 
@@ -42,5 +42,5 @@ def case_of(walk: Walk, think: Think, outside_text: OutsideText) -> Case:
     )
     spans = Spans(leading, *filter(None, others))
     reasoning, update_gate, candidate, exit_gate = (text[slice(*span)] if span else "" for span in spans)
-    response = GateResponse(reasoning, MEANING[update_gate], candidate, MEANING[exit_gate], spans)
+    response = build(reasoning, MEANING[update_gate], candidate, MEANING[exit_gate], spans)
     return Case(text, response, think, outside_text)

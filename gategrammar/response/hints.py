@@ -9,6 +9,9 @@ from gategrammar.response.text import WHITE_SPACE
 _LIKE_OPEN, _LIKE_SLASH, _LIKE_CLOSE = "(?:<|＜|&lt;)", "[/／\\\\]", "(?:>|＞|&gt;)"
 #: What stands between the values in a template that was copied.
 _BETWEEN = r"[\s|/,]|\bor\b|\band\b"
+#: What may stand within a look-alike: white space, and characters of no width that nobody sees.
+_UNSEEN = "\\u200b-\\u200d\\u2060\\ufeff"
+_GAP = rf"[\s{_UNSEEN}]{{0,4}}"
 _MARKS = "`\"'*_“”‘’「」.,:;!()[]{}"
 
 
@@ -68,8 +71,9 @@ def _value_hint(element: Element, value: str) -> str | None:
 def _near_miss(element: Element, text: str, *, closing: bool) -> str | None:
     """Find what looks like the tag that is not there."""
     exact = (element.closing if closing else element.opening).text
-    slash = rf"\s{{0,4}}{_LIKE_SLASH}" if closing else ""
-    like = rf"{_LIKE_OPEN}{slash}\s{{0,4}}{re.escape(element.name)}(?:\s[^<>]{{0,40}})?{_LIKE_CLOSE}"
+    slash = f"{_GAP}{_LIKE_SLASH}" if closing else ""
+    name = f"[{_UNSEEN}]?".join(map(re.escape, element.name))
+    like = rf"{_LIKE_OPEN}{slash}{_GAP}{name}(?:\s[^<>]{{0,40}}|{_GAP}/?){_LIKE_CLOSE}"
     for near in re.finditer(like, text, re.IGNORECASE):
         if near.group() != exact:
             return f"{repr(near.group())[1:-1]} is no tag, it has to be spelled {exact}"

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 
-import attrs
 from lark import Lark, Token, Transformer, UnexpectedToken
 
 from gategrammar._resources import resource
@@ -25,7 +24,7 @@ from gategrammar.response.grammar import (
     describe,
 )
 from gategrammar.response.lexer import TokenFeed, tokens
-from gategrammar.response.result import GateResponse, Span, Spans
+from gategrammar.response.result import GateResponse, Span, Spans, build
 from gategrammar.response.text import trim
 
 #: What the values say: U_t of the paper is 1 for yes, E_t is 1 for end.
@@ -147,9 +146,10 @@ class _Build(Transformer[Token, GateResponse]):
         """Build the result of a response without think."""
         (update_gate, check), (candidate, update), (exit_gate, next_) = children
         spans = Spans(None, check, update, next_)
-        return GateResponse("", bool(update_gate), str(candidate), bool(exit_gate), spans)
+        return build("", bool(update_gate), str(candidate), bool(exit_gate), spans)
 
     def response(self, children: tuple[tuple[str, Span], GateResponse]) -> GateResponse:
         """Add think."""
         (think, span), answer = children
-        return attrs.evolve(answer, think=think, located=answer.spans._replace(think=span))
+        spans = answer.spans._replace(think=span)
+        return build(think, answer.update_gate, answer.candidate, answer.exit_gate, spans)

@@ -22,7 +22,7 @@ from gategrammar.response.grammar import (
     Think,
     check_modes,
 )
-from gategrammar.response.result import GateResponse, Span, Spans
+from gategrammar.response.result import GateResponse, Span, Spans, build
 from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
 from gategrammar.response.text import WHITE_SPACE, check_text, may_grow, skip_space, trim, unsettled
 
@@ -120,7 +120,7 @@ class ResponseStream:
             if self._state not in ACCEPTING:
                 self._refuse(END_OF_INPUT)
             texts, spans = self._texts, self._spans
-            self._verdict = GateResponse(
+            self._verdict = build(
                 texts[_THINK],
                 MEANING[texts[_CHECK]],
                 texts[_UPDATE],

@@ -1,5 +1,6 @@
 """Diagnostics: exact layouts, and the caret under what it means whatever the text holds."""
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -10,7 +11,7 @@ from rich.cells import cell_len
 from gategrammar import GateParseError, try_parse
 from gategrammar.cli._diagnostics import layout, of_error, of_fault
 from gategrammar.cli._input import Record
-from gategrammar.cli._rows import Fault
+from gategrammar.cli._rows import Fault, rows
 from gategrammar.cli._terminal import harmless
 from gategrammar.messages import Message
 
@@ -158,6 +159,18 @@ def test_faults() -> None:
         """)
     assert layout(of_fault(Fault("file", "a\x1b[31m", "gone")), 80).plain == "error[file]: gone\n --> a\\x1b[31m\n\n"
     assert layout(of_fault(Fault("field", "-", "none", line=3)), 80).plain == "error[field]: none\n --> <stdin>:3\n\n"
+
+
+def test_only_a_line_feed_ends_a_row(tmp_path: Path) -> None:
+    """A lone CR is white space in JSON: the fault behind it stands on the same line of the file."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{}\n{"a":\r1,\r}\n{"a":\r"\xff"}\n')
+    _, bad, bytes_ = rows(str(path), lambda _: None)
+    assert isinstance(bad, Fault)
+    shown = layout(of_fault(bad), 80).plain.splitlines()
+    assert shown[1:4] == [f" --> {path}:2:10", '2 | {"a":\\r1,\\r}', f"  | {' ' * 11}^"]
+    assert isinstance(bytes_, Fault)
+    assert f"{path}:3:8" in layout(of_fault(bytes_), 80).plain
 
 
 @given(

@@ -45,6 +45,20 @@ def read(path: Path, content: bytes, field: str = "response") -> list[Record | F
             "not usable JSON: it has the name 'b' twice, and which one is meant is a guess",
             None,
         ),
+        (
+            b'{"' + b"n" * 100 + b'": 1, "' + b"n" * 100 + b'": 2}',
+            "json",
+            f"not usable JSON: it has the name '{'n' * 59}…' twice",
+            None,
+        ),
+        (
+            b'{"response": {"message": 5}}',
+            "field",
+            "field 'response' holds no chat message: expected a chat message (content), a choice (message) or a "
+            "completion (choices), but this int has none of them",
+            "--field takes a path into objects and lists, such as response.body or response.choices.0",
+        ),
+        (b'{"%s": "x"}' % (b"n" * 100), "field", "the record has no field 'response'", "it holds no string"),
         (b"[" * 100_000, "json", "not usable JSON: it is nested too deeply", None),
         (b'{"a": "\xff"}', "encoding", "not UTF-8: byte 0xff cannot stand here", None),
         (b'{"a": "\xed\xa0\x80"}', "encoding", "not UTF-8: byte 0xed cannot stand here", None),
@@ -118,6 +132,17 @@ def test_any_record_is_read_exactly(tmp_path_factory: pytest.TempPathFactory, fi
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     path.write_text("\n".join(json.dumps(record) for record in fields))
     assert list(rows(str(path), ignore)) == [Row(str(path), n, record) for n, record in enumerate(fields, 1)]
+
+
+def test_a_bad_choice_hides_no_good_one(tmp_path: Path) -> None:
+    """Of several choices each is read, or said to be none, by its own path."""
+    choices = [{"message": {"content": "a"}}, {"message": {"content": 7}}, {"message": {"content": "c"}}]
+    first, bad, last = read(tmp_path / "a.jsonl", json.dumps({"response": {"choices": choices}}).encode())
+    assert isinstance(first, Record)
+    assert isinstance(last, Record)
+    assert (first.text, last.text) == ("a", "c")
+    assert isinstance(bad, Fault)
+    assert bad.what.startswith("field 'response.choices.1' holds no chat message: the content of a message is a str")
 
 
 def test_faults_point_at_the_place(tmp_path: Path) -> None:

@@ -54,6 +54,13 @@ def test_a_broken_pipe_of_the_table_is_quiet() -> None:
         assert process.wait() == 141
 
 
+def test_nowhere_left_to_write() -> None:
+    """With both streams on a full disk nobody can be told, but the exit code still says that it went wrong."""
+    with Path("/dev/full").open("wb") as full:
+        process = subprocess.run([*COMMAND, "-"], input=LINE, stdout=full, stderr=full, env=SURROUNDINGS, check=False)
+    assert process.returncode == 2
+
+
 def test_interrupt() -> None:
     """Ctrl-C ends the run with 130 and the summary so far, and every line that was written is whole."""
     with started("-") as process:
