@@ -17,6 +17,7 @@ SHORTEST = 0.004
 
 def calls_for(function: Callable[[], object], clock: Clock) -> int:
     """Return how many calls of *function* a measurement needs."""
+    function()  # the first call may load what the others find loaded
     calls = 1
     while (spent := measure(function, calls, clock)) < SHORTEST:
         calls = max(2 * calls, int(calls * SHORTEST / max(spent, 1e-7)))

@@ -170,8 +170,8 @@ def main() -> int:
     except httpx.HTTPStatusError as error:
         log.critical("%s answered %d: %s", base, error.response.status_code, ascii(error.response.text[:300]))
         code = 1
-    except httpx.HTTPError as error:
-        log.critical("%s: %s", base, error)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: an event that is no JSON
+        log.critical("%s: %s", base, ascii(str(error)))
         code = 1
     except KeyboardInterrupt:
         log.warning("stopped; the memory so far follows")

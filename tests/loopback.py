@@ -39,6 +39,11 @@ def event(data: dict[str, Any] | str) -> bytes:
     return f"data: {text}\n\n".encode()
 
 
+def events(*chunks: dict[str, Any]) -> list[bytes]:
+    """Return a whole stream of chunks."""
+    return [event(one) for one in chunks] + [event("[DONE]")]
+
+
 @dataclass
 class Server:
     """What the server is to answer, and what it was asked."""
@@ -46,6 +51,8 @@ class Server:
     url: str
     status: int = 200
     body: bytes | list[bytes] = b""
+    #: What comes before *body*, one a request.
+    bodies: list[bytes | list[bytes]] = field(default_factory=list)
     compressed: bool = False
     #: With a list as body: each piece waits for the caller to have got the one before.
     lockstep: threading.Semaphore | None = None
@@ -64,7 +71,7 @@ class Server:
 
     def stream(self, *chunks: dict[str, Any]) -> None:
         """Answer with a stream of chunks from now on."""
-        self.body = [event(one) for one in chunks] + [event("[DONE]")]
+        self.body = events(*chunks)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -78,10 +85,11 @@ class _Handler(BaseHTTPRequestHandler):
         script.asked.append({"path": self.path, "body": self.rfile.read(int(self.headers.get("content-length", 0)))})
         self.send_response(script.status)
         self.send_header("set-cookie", "session=cookie-secret")
-        if isinstance(script.body, bytes):
-            self._whole(script.body)
+        body = script.bodies.pop(0) if script.bodies else script.body
+        if isinstance(body, bytes):
+            self._whole(body)
         else:
-            self._pieces(script.body, script.lockstep)
+            self._pieces(body, script.lockstep)
         self.close_connection = script.dropped
 
     def do_GET(self) -> None:
