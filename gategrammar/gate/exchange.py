@@ -134,8 +134,8 @@ async def _tries(
     wire: Wire, settings: GateSettings, secret: Secret | None, content: bytes, questions: int
 ) -> Answers | Refused:
     attempt = 0
-    outcome: Answers | Refused = Refused(reasons.timed_out(settings.timeout))
-    while wire.remaining() > 0:
+    outcome: Answers | Refused
+    while True:
         pause: float | None = None
         try:
             reply = await wire.post(secret, content)
@@ -148,10 +148,9 @@ async def _tries(
             if reply.status in _BUSY:
                 pause = asked_pause(reply.headers, _backoff(attempt))
         if attempt >= settings.retries or pause is None or pause >= wire.remaining():
-            break
+            return outcome
         await wire.sleep(pause)
         attempt += 1
-    return outcome
 
 
 def _backoff(attempt: int) -> float:
