@@ -9,6 +9,7 @@ import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 import pytest
@@ -26,6 +27,12 @@ def open_files() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
+def objects() -> int:
+    """Count the objects alive, but for bound methods: coverage keeps four of them for each thread that ever ran."""
+    gc.collect()
+    return sum(not isinstance(one, MethodType | BuiltinFunctionType) for one in gc.get_objects())
+
+
 @each(OWN_WAYS)
 def test_ten_thousand_pages(way: Way) -> None:
     """10,000 pages through one gate use one connection, and leave neither sockets, threads nor objects behind."""
@@ -33,15 +40,13 @@ def test_ten_thousand_pages(way: Way) -> None:
         for _ in range(200):
             evaluate("task", page())
         server.exchanges.clear()
-        gc.collect()
-        before = open_files(), threading.active_count(), len(gc.get_objects())
+        before = open_files(), threading.active_count(), objects()
         for at in range(PAGES):
             assert not evaluate("task", page()).degraded
             if at % 1000 == 0:
                 server.exchanges.clear()
         server.exchanges.clear()
-        gc.collect()
-        after = open_files(), threading.active_count(), len(gc.get_objects())
+        after = open_files(), threading.active_count(), objects()
         assert server.connections == 1
     assert after[0] <= before[0]
     assert after[1] <= before[1]
