@@ -1,9 +1,10 @@
 """The error: which tag failed, how, and where (semantics §4)."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
-from gategrammar.response.grammar import Element, Stage, one_of
+from gategrammar.response.grammar import Element, Stage
 from gategrammar.response.hints import hint
 
 #: How much of a wrong text a message shows, and of the response ``raw`` keeps, in code points.
@@ -151,6 +152,7 @@ class Place(NamedTuple):
 
 def failure(
     elements: Sequence[Element],
+    any_tag: re.Pattern[str],
     stage: Stage,
     kind: str,
     failed: int,
@@ -166,6 +168,7 @@ def failure(
 
     Args:
         elements: the elements of the response.
+        any_tag: finds any of their tags.
         stage: where the parser was.
         kind: what failed.
         failed: the number of the element that failed.
@@ -178,7 +181,7 @@ def failure(
     """
     near = seen or text[:offset] if offset <= 2 * _NEAR else text[:_NEAR] + text[offset - _NEAR : offset]
     start = 0
-    for tag in one_of(tag.text for e in elements for tag in (e.opening, e.closing)).finditer(near):
+    for tag in any_tag.finditer(near):
         start = tag.end()
     near = near[start:]  # what stands in an element that is complete is no near miss of this one
     element = elements[failed]

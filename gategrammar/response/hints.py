@@ -1,6 +1,7 @@
 """What may have happened, for people: hints are guesses, and never part of a verdict (semantics §4)."""
 
 import re
+from functools import cache
 
 from gategrammar.response.grammar import ABSENT, PREFILLED, REQUIRED, Element
 from gategrammar.response.text import WHITE_SPACE
@@ -71,10 +72,15 @@ def _value_hint(element: Element, value: str) -> str | None:
 def _near_miss(element: Element, text: str, *, closing: bool) -> str | None:
     """Find what looks like the tag that is not there."""
     exact = (element.closing if closing else element.opening).text
-    slash = f"{_GAP}{_LIKE_SLASH}" if closing else ""
-    name = f"[{_UNSEEN}]?".join(map(re.escape, element.name))
-    like = rf"{_LIKE_OPEN}{slash}{_GAP}{name}(?:\s[^<>]{{0,40}}|{_GAP}/?){_LIKE_CLOSE}"
-    for near in re.finditer(like, text, re.IGNORECASE):
+    for near in _like(element.name, closing=closing).finditer(text):
         if near.group() != exact:
             return f"{repr(near.group())[1:-1]} is no tag, it has to be spelled {exact}"
     return None
+
+
+@cache
+def _like(name: str, *, closing: bool) -> re.Pattern[str]:
+    """Return a pattern for what looks like a tag of that name, the tag itself included."""
+    slash = f"{_GAP}{_LIKE_SLASH}" if closing else ""
+    spelled = f"[{_UNSEEN}]?".join(map(re.escape, name))
+    return re.compile(rf"{_LIKE_OPEN}{slash}{_GAP}{spelled}(?:\s[^<>]{{0,40}}|{_GAP}/?){_LIKE_CLOSE}", re.IGNORECASE)

@@ -111,6 +111,7 @@ def _error(grammar: Grammar, text: str, expected: AbstractSet[str], token: Token
         seen = text[start:end]
     return failure(
         grammar.elements,
+        grammar.any_tag,
         stage,
         kind,
         failed,

@@ -32,9 +32,10 @@ from gategrammar.response.text import WHITE_SPACE, skip_space, skip_space_back, 
 _SHORT = 4_000
 
 _SPACE = f"[{WHITE_SPACE}]*+"
-#: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin.
+#: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
+#: is tried before the loop is entered, since most runs hold no "<" at all; nothing else is ever tried twice.
 _NO_BEGINNING = f"[^<{re.escape(''.join(sorted({tag[1] for tag in TAGS})))}]"
-_BODY = f"[^<]*+(?:(?:<{_NO_BEGINNING}[^<]*+)++|(?!{ANY_TAG.pattern})<[^<]*+)*+"
+_BODY = f"[^<]*+(?:(?:(?:<{_NO_BEGINNING}[^<]*+)++|(?!{ANY_TAG.pattern})<[^<]*+)++)??"
 
 
 def recognise(text: str, think: Think, outside_text: OutsideText) -> GateResponse | None:

@@ -198,6 +198,7 @@ class ResponseStream:
         raw = self._arrived.raw()
         self._verdict = failure(
             ELEMENTS,
+            ANY_TAG,
             STAGES[self._state],
             kind,
             failed,
