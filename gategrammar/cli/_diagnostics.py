@@ -4,6 +4,7 @@ A diagnostic is data first (what to say, and which parts of which text to mark);
 the same for a response that does not parse and for a line that could not be read.
 """
 
+import re
 from collections.abc import Iterable
 from itertools import accumulate
 
@@ -21,6 +22,8 @@ from gategrammar.response.text import WHITE_SPACE, skip_space
 #: Less is no line to look at; a narrow terminal wraps it.
 _LEAST = 30
 _CUT = "…"
+#: Hints speak of the arguments of parse(), which are options here.
+_ARGUMENT = re.compile(r'\b(think)="(\w+)"')
 #: What ends a line of a response (semantics §4).
 _STOPS = "\r\n"
 
@@ -107,7 +110,7 @@ def of_error(record: Record, error: GateParseError) -> Diagnostic:
         source=record.text,
         mark=_marked(record.text, error),
         also=_explaining(record.text, error),
-        hint=error.hint,
+        hint=error.hint and _ARGUMENT.sub(r"--\1 \2", error.hint),
     )
 
 

@@ -161,6 +161,12 @@ def test_faults() -> None:
     assert layout(of_fault(Fault("field", "-", "none", line=3)), 80).plain == "error[field]: none\n --> <stdin>:3\n\n"
 
 
+def test_hints_speak_of_options() -> None:
+    """What is an argument of parse() in the error is an option on the command line."""
+    text = laid_out("</think>")
+    assert "if the prompt already ends with <think>, read it with --think prefilled\n" in text
+
+
 def test_only_a_line_feed_ends_a_row(tmp_path: Path) -> None:
     """A lone CR is white space in JSON: the fault behind it stands on the same line of the file."""
     path = tmp_path / "a.jsonl"
