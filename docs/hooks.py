@@ -25,8 +25,8 @@ _INNER = {"cli", "response", "spec"}
 _PICTURE = re.compile(r"^!\[[^\]]*\]\((derived/[^)]+\.svg)\)$", re.MULTILINE)
 _SECTION = re.compile(r"\b((?:[Ss]ection|appendix) )([0-9A-Z]+(?:\.[0-9]+)*)\b")
 _CROSS_REFERENCE = re.compile(r":(?:py:)?(?:attr|class|data|func|meth|mod|exc):(?=<code>)")
-#: What docstrings call the sections of the notes that the specification was written from.
-_SOURCES = {"1": "2", "2": "4", "3": "8", "4": "9", "5": "7", "6": "10", "7": "12", "9": "11"}
+#: How docstrings cite the specification.
+_CITED = re.compile(r"SPEC §([0-9.]*[0-9])")
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -51,8 +51,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Take the roles off the cross references in docstrings, which are written for Sphinx."""
-    return _CROSS_REFERENCE.sub("", html)
+    """Take the roles off the cross references in docstrings, which are written for Sphinx, and link what they cite."""
+    return _CITED.sub(r'<a href="../spec/#section-\1">SPEC §\1</a>', _CROSS_REFERENCE.sub("", html))
 
 
 def _specification() -> str:
@@ -94,10 +94,7 @@ def _example(part: re.Match[str], example: spec.Example) -> str:
 
 def _reference() -> str:
     """Return the reference: what the package offers, then each of its modules that is meant to be imported."""
-    sources = ", ".join(
-        f"§{note} is [section {section}](spec.md#section-{section})" for note, section in _SOURCES.items()
-    )
-    made = [f"# Reference\n\nWhere a text below says *semantics*, it means the specification: {sources}.\n"]
+    made = ["# Reference\n\nSPEC is the [specification](spec.md): what a rule below comes from.\n"]
     # Functions before classes, since they are what one looks for first.
     names = sorted(gategrammar.__all__, key=str.swapcase)
     made.append("## gategrammar\n\n" + "".join(f"::: gategrammar.{name}\n\n" for name in names))

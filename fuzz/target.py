@@ -29,7 +29,7 @@ HEADER = 2
 LENGTHS = (recogniser._SHORT, 0)
 #: A stream gets fewer pieces than this, or a long text takes too long.
 MOST_CUTS = 24
-#: What is no part of the parity of a stream (semantics §6).
+#: What is no part of the parity of a stream (SPEC §10).
 SEEN = ("found", "value")
 
 

@@ -53,7 +53,7 @@ def parse_batch(
 
     Added are ``think``, ``update_gate``, ``candidate``, ``exit_gate``, which are null where the response is no gate
     response, and ``error_kind``, ``error_tag`` (dictionaries of the kinds and the elements) and
-    ``error_offset`` (code points), which are null where it is one (semantics §3, §4). Where the response itself is
+    ``error_offset`` (code points), which are null where it is one (SPEC §8, §9). Where the response itself is
     null, all of them are: a row holds a gate response if ``update_gate`` is not null. An answer was cut
     (``GateParseError.truncated``) where ``error_offset`` is the length of the response in code points.
 
@@ -62,8 +62,8 @@ def parse_batch(
         column: the name of the responses' column. It is of type string, large_string, string_view, a dictionary of
             one of these, or null; a table's may have several chunks. The texts added are string where the column is
             string or null, else large_string.
-        think: how the reasoning arrives (semantics §5).
-        outside_text: text outside the elements: "ignore" it, or "forbid" it (semantics 2.4).
+        think: how the reasoning arrives (SPEC §7).
+        outside_text: text outside the elements: "ignore" it, or "forbid" it (SPEC §6).
         dictionary_encode: False makes ``error_kind`` and ``error_tag`` plain strings, for what cannot read
             dictionaries: Spark's ``mapInArrow`` for one.
 

@@ -14,7 +14,7 @@ import attrs
 from gategrammar._resources import resource
 from gategrammar.response.grammar import IGNORE, REQUIRED, OutsideText, Think, check_modes
 
-#: What each rule says, in the order of the specification; the numbers stand in the cases as ``semantics``.
+#: What each rule says. The numbers are the kit's own; cases give theirs as ``semantics``.
 RULES: Final = {
     "1.1": "every code point may stand in a text",
     "1.2": "tags are exact strings; what looks like one is text",
@@ -57,8 +57,8 @@ class Vector:
         rule: which of :data:`RULES` decides it; "" where nobody said, as in fuzzed cases.
         text: the response.
         expect: the verdict: the fields of a result, or those of an error under "error".
-        think: how its reasoning arrives (semantics §5).
-        outside_text: what is done about text outside its elements (semantics 2.4).
+        think: how its reasoning arrives (SPEC §7).
+        outside_text: what is done about text outside its elements (SPEC §6).
     """
 
     name: str

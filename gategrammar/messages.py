@@ -1,4 +1,4 @@
-"""Chat messages: which text holds the response, and how its reasoning came (semantics §5)."""
+"""Chat messages: which text holds the response, and how its reasoning came (SPEC §7)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -41,14 +41,14 @@ def parse_message(
         message: a message, a choice (``finish_reason`` and ``message``) or a whole completion (``choices``), as a
             mapping or as an SDK's object. The content is a str or a list of text parts, which are joined.
         index: which choice of a completion.
-        think: how the reasoning arrives in the content (semantics §5).
-        outside_text: text outside the elements: "ignore" it, or "forbid" it (semantics 2.4).
+        think: how the reasoning arrives in the content (SPEC §7).
+        outside_text: text outside the elements: "ignore" it, or "forbid" it (SPEC §6).
 
     Returns:
         The two gates, the candidate memory and the reasoning.
 
     Raises:
-        GateParseError: the message holds no gate response; one subclass per kind (semantics §4).
+        GateParseError: the message holds no gate response; one subclass per kind (SPEC §9).
         TypeError: *message* is neither a mapping nor such an object, or its content or reasoning is no text.
         ValueError: a mapping that is no message, no such choice, a part that is no text, or an unknown mode.
     """

@@ -1,4 +1,4 @@
-"""Rewards for training: whether the format is right (semantics §7), and the paper's others.
+"""Rewards for training: whether the format is right (SPEC §12), and the paper's others.
 
 The formulas of :func:`update_rewards`, :func:`exit_reward` and :func:`trajectory_reward` are those of arXiv 2602.10560
 as two independent summaries report them; the paper's own text was not at hand.
@@ -21,12 +21,12 @@ _TAGS = ("", *(element.name for element in ELEMENTS))
 
 
 def format_reward(turns: Iterable[str], *, think: Think = REQUIRED, outside_text: OutsideText = IGNORE) -> float:
-    """Return r_format of a trajectory: 1.0 if every turn parses, else 0.0 (semantics §7).
+    """Return r_format of a trajectory: 1.0 if every turn parses, else 0.0 (SPEC §12).
 
     Args:
         turns: the responses of one trajectory, in any order.
-        think: how the reasoning arrives (semantics §5).
-        outside_text: text outside the elements: "ignore" it, or "forbid" it (semantics 2.4).
+        think: how the reasoning arrives (SPEC §7).
+        outside_text: text outside the elements: "ignore" it, or "forbid" it (SPEC §6).
 
     Raises:
         TypeError: *turns* is one str or a mapping, or a turn is no str.
@@ -37,7 +37,7 @@ def format_reward(turns: Iterable[str], *, think: Think = REQUIRED, outside_text
 
 
 def r_format(*, failed: bool) -> float:
-    """Return r_format of a trajectory by whether any of its turns does not parse (semantics §7)."""
+    """Return r_format of a trajectory by whether any of its turns does not parse (SPEC §12)."""
     return 0.0 if failed else 1.0
 
 
@@ -60,8 +60,8 @@ def trl_format_reward(
 
     Args:
         completions: what the model wrote.
-        think: how the reasoning arrives (semantics §5).
-        outside_text: text outside the elements: "ignore" it, or "forbid" it (semantics 2.4).
+        think: how the reasoning arrives (SPEC §7).
+        outside_text: text outside the elements: "ignore" it, or "forbid" it (SPEC §6).
         kwargs: what else TRL passes: prompts, columns of the data set and so on.
 
     Raises:
@@ -107,8 +107,8 @@ def compute_score(
         solution_str: what the model wrote.
         ground_truth: not used.
         extra_info: not used.
-        think: how the reasoning arrives (semantics §5).
-        outside_text: text outside the elements: "ignore" it, or "forbid" it (semantics 2.4).
+        think: how the reasoning arrives (SPEC §7).
+        outside_text: text outside the elements: "ignore" it, or "forbid" it (SPEC §6).
         kwargs: not used.
 
     Returns:

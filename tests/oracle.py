@@ -1,4 +1,4 @@
-"""The judge: what semantics.md says of a text, spelled cell by cell and sharing no code with the package.
+"""The judge: what grammar/SPEC.md says of a text, spelled cell by cell and sharing no code with the package.
 
 It is written to be checked by eye against the page. `TABLE` holds every cell of the automaton (§2, §2.1, §5): a line
 is a state, a column is the tag it sees, or the end of input. A cell is the next state or the error. `oracle` walks
@@ -104,7 +104,7 @@ def may_grow(text: str, element: str) -> bool:
 
 
 def oracle(text: str, think: Think = "required", outside_text: Outside = "ignore") -> Verdict:
-    """Return the one verdict that semantics.md gives *text*."""
+    """Return the one verdict that grammar/SPEC.md gives *text*."""
 
     def error(kind: str, tag: str, offset: int, found: str | None, value: str | None = None) -> Verdict:
         line, column = position(text, offset)

@@ -1,6 +1,6 @@
 """The oracle's table, one character at a time: a finite automaton to hold an engine's automaton against.
 
-It shares no code with the package; like the oracle it is written from semantics §1 and §2.
+It shares no code with the package; like the oracle it is written from SPEC §2 and §4.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Every cell of the automaton of semantics.md §2: each state, each tag and the end of input, in all modes."""
+"""Every cell of the automaton of SPEC §4: each state, each tag and the end of input, in all modes."""
 
 import pytest
 

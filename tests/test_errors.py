@@ -1,4 +1,4 @@
-"""The fields of an error (semantics.md §4)."""
+"""The fields of an error (SPEC §9)."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Chat messages as dicts and as SDK objects: which text is read, and where think comes from (semantics §5)."""
+"""Chat messages as dicts and as SDK objects: which text is read, and where think comes from (SPEC §7)."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The judge is judged: by the handed verdicts, by the general rows of semantics.md §2, by the fixtures."""
+"""The judge is judged: by the handed verdicts, by the general rows of SPEC §4, by the fixtures."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A parsed response as an object (semantics.md §3)."""
+"""A parsed response as an object (SPEC §8)."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Rewards (semantics §7, arXiv 2602.10560), and how trainers call them and log what they say."""
+"""Rewards (SPEC §12, arXiv 2602.10560), and how trainers call them and log what they say."""
 
 import inspect
 import pickle

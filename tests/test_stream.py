@@ -1,4 +1,4 @@
-"""ResponseStream: the verdict of the whole text, as early as the text settles it (semantics §6)."""
+"""ResponseStream: the verdict of the whole text, as early as the text settles it (SPEC §10)."""
 
 import tracemalloc
 from collections.abc import Iterable

@@ -24,7 +24,7 @@ _LEAST = 30
 _CUT = "…"
 #: Hints speak of the arguments of parse(), which are options here.
 _ARGUMENT = re.compile(r'\b(think)="(\w+)"')
-#: What ends a line of a response (semantics §4).
+#: What ends a line of a response (SPEC §9).
 _STOPS = "\r\n"
 
 

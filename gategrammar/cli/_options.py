@@ -32,7 +32,7 @@ field = click.option(
     metavar="PATH",
     help="Where in a record the response stands; dots lead into objects and lists.",
 )
-#: How the reasoning arrives (semantics §5).
+#: How the reasoning arrives (SPEC §7).
 think = click.option(
     "--think",
     type=click.Choice(get_args(Think)),
@@ -40,7 +40,7 @@ think = click.option(
     show_default=True,
     help="How the reasoning arrives: in the text, begun at the end of the prompt, or in another field.",
 )
-#: How a response is parsed (semantics 2.4 and §5).
+#: How a response is parsed (SPEC §6 and §7).
 modes = _added(
     think,
     click.option(

@@ -3,7 +3,7 @@
 Theory of operation. A response is its elements in their order, so both profiles are regular, and one expression over a
 handful of node types holds each; a notation (:mod:`gategrammar.export.notation`) only spells it. The *parse* profile is
 what :func:`gategrammar.parse` accepts, no more and no less. The *generation* profile is the part of it that a weak
-model can finish: the canonical text of semantics §9 with bounded bodies, an optional line break between the elements,
+model can finish: the canonical text of SPEC §11 with bounded bodies, an optional line break between the elements,
 and nothing outside them.
 """
 
@@ -44,7 +44,7 @@ class Chars:
 
 @attrs.frozen
 class Words:
-    """Any text without one of *tags* (semantics 1.4).
+    """Any text without one of *tags* (SPEC §2.2).
 
     Attributes:
         tags: what the text does not hold.
@@ -128,7 +128,7 @@ def response(elements: Sequence[Element], profile: Profile, think: Think, bounds
     Args:
         elements: the elements of a response, in their order.
         profile: "parse" or "generation".
-        think: how the reasoning arrives (semantics §5).
+        think: how the reasoning arrives (SPEC §7).
         bounds: for the generation profile, the bound of each element with free text, by name, in steps.
     """
     tags = tuple(tag.text for element in elements for tag in (element.opening, element.closing))

@@ -10,7 +10,7 @@ from gategrammar.response.result import GateResponse
 
 @attrs.frozen
 class Miss:
-    """The error that a text has to be refused with (semantics §4).
+    """The error that a text has to be refused with (SPEC §9).
 
     Attributes:
         kind: as :attr:`gategrammar.GateParseError.kind`.
@@ -30,8 +30,8 @@ class Case:
     Attributes:
         text: the answer of a model.
         expected: the response that it is, with its spans, or the error that it has to be refused with.
-        think: how its reasoning arrives (semantics §5).
-        outside_text: what is done about text outside its elements (semantics 2.4).
+        think: how its reasoning arrives (SPEC §7).
+        outside_text: what is done about text outside its elements (SPEC §6).
     """
 
     text: str
@@ -52,7 +52,7 @@ class Case:
 
 @attrs.frozen
 class Trajectory:
-    """The answers of one loop over the chunks of a document (semantics §7), and what they make of its memory.
+    """The answers of one loop over the chunks of a document (SPEC §12), and what they make of its memory.
 
     An answer that does not parse leaves the memory as it was, and the loop goes on; it ends after the first answer
     that says so, which is always the last of the turns.

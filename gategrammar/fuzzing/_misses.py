@@ -3,7 +3,7 @@
 Theory of operation. A defect is a token that the automaton refuses where it comes. So a walk is followed up to some
 place, one of the tokens that are refused there comes next, and then the rest of the walk, from where it was left or
 from behind the place where that token would have been right, or nothing. What the error is stands in the table of the
-automaton; where it is follows from the rules for each kind of token (semantics §4).
+automaton; where it is follows from the rules for each kind of token (SPEC §9).
 """
 
 from hypothesis import reject

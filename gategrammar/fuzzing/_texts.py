@@ -23,7 +23,7 @@ _SCAFFOLDING = ("<|im_end|>", "</s>", "```", "```xml\n", "<!--", "-->", "<![CDAT
 
 
 def look_alikes(tag: str) -> list[str]:
-    """Return spellings of *tag* that are no tag (semantics 1.2), the likeliest first."""
+    """Return spellings of *tag* that are no tag (SPEC §2.2), the likeliest first."""
     name = tag.strip("</>")
     return [
         tag.replace(name, name.title()),
@@ -43,7 +43,7 @@ def look_alikes(tag: str) -> list[str]:
 
 
 def near_values(element: Element) -> list[str]:
-    """Return what stands in *element* instead of one of its values, the likeliest first (semantics 2.2)."""
+    """Return what stands in *element* instead of one of its values, the likeliest first (SPEC §5.1)."""
     allowed = list(element.values or ())
     spelled = [
         wrong
@@ -77,7 +77,7 @@ _words = st.sampled_from(
         *(wrong for element in ELEMENTS if element.values for wrong in near_values(element)),
     ]
 )
-#: Any text without a tag, lone surrogates included (semantics 1.1, 1.4).
+#: Any text without a tag, lone surrogates included (SPEC §2.1, §2.2).
 free_text = (
     st.lists(
         st.text(alphabet=_PLAIN, max_size=12)
@@ -99,7 +99,7 @@ stray_text = (
 
 
 def outside(outside_text: OutsideText) -> st.SearchStrategy[str]:
-    """Return what may stand outside the elements without being an error (semantics 2.4)."""
+    """Return what may stand outside the elements without being an error (SPEC §6)."""
     return white if outside_text == FORBID else free_text
 
 

@@ -1,4 +1,4 @@
-"""The body of a reply, piece by piece, never longer than the cap: compressed or not (gate.md §2)."""
+"""The body of a reply, piece by piece, never longer than the cap: compressed or not (SPEC §13)."""
 
 import zlib
 

@@ -1,4 +1,4 @@
-"""From the bytes of a reply to typed values, or to a fixed reason (gate.md §2): where foreign data enters, and stops.
+"""From the bytes of a reply to typed values, or to a fixed reason (SPEC §13): where foreign data enters, and stops.
 
 Theory of operation. JSON is read by the standard library with four hooks that refuse what it would let pass:
 duplicate keys, NaN and Infinity, numbers beyond a double, and (after the fact) deep nesting. What is left is plain

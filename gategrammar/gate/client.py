@@ -1,4 +1,4 @@
-"""The gates: what a host calls (gate.md §5). The order of things is in ``exchange.py``; here is what touches the world.
+"""The gates: what a host calls (docs/gate.md). The order is in ``exchange.py``; here is what touches the world.
 
 The synchronous gate does its exchange in a daemon thread, because a time-out of httpx is for one operation: a server
 that sends a byte a second never runs into it. At the deadline the waiting thread goes on, and the socket is shut down

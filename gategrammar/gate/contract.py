@@ -1,4 +1,4 @@
-"""The server's side of the System One contract (gate.md §1): what a request may hold, and the form of its answers.
+"""The server's side of the System One contract (docs/gate.md): what a request may hold, and the form of its answers.
 
 Pure: :class:`gategrammar.gate.local.LocalSystemOne` brings the judge, ``gategrammar serve`` the socket.
 """

@@ -1,4 +1,4 @@
-"""From values to what stays of a page (gate.md §3): pure, no I/O."""
+"""From values to what stays of a page (docs/gate.md): pure, no I/O."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""One page's talk with the server (gate.md §5): the key, the request, the tries, the reading of the reply.
+"""One page's talk with the server (docs/gate.md): the key, the request, the tries, the reading of the reply.
 
 Theory of operation. This module has the order of the steps and every decision between them, once, as one coroutine.
 What touches the world is handed in as a :class:`Wire`, of which there are two. The asynchronous one awaits. The
@@ -113,7 +113,7 @@ async def ask(
 
 
 async def find_key(wire: Wire, settings: GateSettings, resolver: KeyResolver | None) -> Secret | Off:
-    """Return the key: the literal one, else the resolver's, else the environment's (gate.md §4)."""
+    """Return the key: the literal one, else the resolver's, else the environment's (docs/gate.md)."""
     found: object = settings.api_key
     if _is_blank(found) and settings.api_key_env:
         if resolver is not None:

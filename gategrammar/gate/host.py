@@ -1,4 +1,4 @@
-"""What a host's search tool needs around a gate (gate.md §6): the task, the narrowed page, the block, the lines."""
+"""What a host's search tool needs around a gate (docs/gate.md): the task, the narrowed page, the block, the lines."""
 
 import json
 import re

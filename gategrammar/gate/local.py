@@ -1,4 +1,4 @@
-"""A decision server in this process (gate.md §7): the same requests and replies, with no network and no key."""
+"""A decision server in this process (docs/gate.md): the same requests and replies, with no network and no key."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""From a page of candidates to the request that is sent (gate.md §1 and §5): pure, no I/O."""
+"""From a page of candidates to the request that is sent (docs/gate.md): pure, no I/O."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -57,7 +57,7 @@ def task_text(task: str, settings: GateSettings) -> str:
 
 
 def build_request(task: str, candidates: Sequence[Candidate], settings: GateSettings) -> dict[str, Any]:
-    """Return the body of the one POST that asks about the first ``max_candidates`` of *candidates* (gate.md §1).
+    """Return the body of the one POST that asks about the first ``max_candidates`` of *candidates* (docs/gate.md).
 
     Args:
         task: what the agent is working on.

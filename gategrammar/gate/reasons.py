@@ -1,4 +1,4 @@
-"""Why a decision is not a plain verdict: every reason the gate can give, spelled here and nowhere else (gate.md §6).
+"""Why a decision is not a plain verdict: every reason the gate can give, spelled here and nowhere else (docs/gate.md).
 
 A reason goes into logs and into a model's context. So each is fixed wording: of what a server sent, only the status
 number gets in, and an error type that is on the list below. ``docs/gate.md`` explains each; a test holds them equal.

@@ -1,4 +1,4 @@
-"""What a host can set about the gate, checked when it is built (gate.md §4)."""
+"""What a host can set about the gate, checked when it is built (docs/gate.md)."""
 
 import ipaddress
 import re
@@ -88,7 +88,7 @@ def _shown_key(key: str | None) -> str:
 
 @frozen(kw_only=True)
 class GateSettings:
-    """The settings of a gate; every fault is a ValueError that names the setting (gate.md §4).
+    """The settings of a gate; every fault is a ValueError that names the setting (docs/gate.md).
 
     Args:
         endpoint: URL of the decision server, http only for this machine; an empty one turns the gate off.

@@ -37,7 +37,7 @@ ELEMENTS = (
 #: What each value says of its gate.
 MEANING = {"yes": True, "no": False, "continue": False, "end": True}
 
-#: The start state by the way think arrives (semantics §5).
+#: The start state by the way think arrives (SPEC §7).
 STARTS = {"required": 0, "prefilled": 2, "absent": 1}
 
 #: Per state: where in the response it is.

@@ -195,7 +195,7 @@ def render(grammar: Grammar) -> str:
         for name, comment, value in (
             ("ELEMENTS", "The elements of a response, in their order.", grammar.elements),
             ("MEANING", "What each value says of its gate.", values),
-            ("STARTS", "The start state by the way think arrives (semantics §5).", starts),
+            ("STARTS", "The start state by the way think arrives (SPEC §7).", starts),
             ("STAGES", "Per state: where in the response it is.", automaton.stages),
             ("ACCEPTING", "The states in which the input may end.", automaton.accepting),
             ("MOVES: tuple[dict[str, int], ...]", "Per state: the next state by tag or value.", tuple(moves)),

@@ -1,4 +1,4 @@
-"""The error: which tag failed, how, and where (semantics §4)."""
+"""The error: which tag failed, how, and where (SPEC §9)."""
 
 import re
 from collections.abc import Sequence
@@ -133,7 +133,7 @@ def _restore(error: type[GateParseError], what: str, fields: dict[str, Any]) -> 
 
 
 class Place(NamedTuple):
-    """A place in a text for people: 1-based, in code points; LF, CRLF and CR each end one line (semantics §4)."""
+    """A place in a text for people: 1-based, in code points; LF, CRLF and CR each end one line (SPEC §9)."""
 
     line: int = 1
     column: int = 1

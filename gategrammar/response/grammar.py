@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 #: The start rule that reads a whole response, and the one that reads it without its leading element.
 RESPONSE, ANSWER = "response", "answer"
-#: How think arrives (semantics §5): in the text, begun at the end of the prompt, or beside the text.
+#: How think arrives (SPEC §7): in the text, begun at the end of the prompt, or beside the text.
 Think: TypeAlias = Literal["required", "prefilled", "absent"]
 REQUIRED: Final = "required"
 PREFILLED: Final = "prefilled"
 ABSENT: Final = "absent"
-#: What is done about text outside the elements (semantics 2.4).
+#: What is done about text outside the elements (SPEC §6).
 OutsideText: TypeAlias = Literal["ignore", "forbid"]
 IGNORE: Final = "ignore"
 FORBID: Final = "forbid"
@@ -67,7 +67,7 @@ class Element:
         opening: the tag that opens it.
         closing: the tag that closes it.
         values: the allowed values and their terminals; None where the content is free text.
-        repeats: whether the element may nest and repeat (semantics 2.1).
+        repeats: whether the element may nest and repeat (SPEC §4.4).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What may have happened, for people: hints are guesses, and never part of a verdict (semantics §4)."""
+"""What may have happened, for people: hints are guesses, and never part of a verdict (SPEC §9.6)."""
 
 import re
 from functools import cache
@@ -44,7 +44,7 @@ def hint(
 
 
 def _leading_hint(kind: str, element: Element, following: int | None, found: str | None) -> str | None:
-    """The leading element is the one that arrives in several ways (semantics §5)."""
+    """The leading element is the one that arrives in several ways (SPEC §7)."""
     prefilled = f'if the prompt already ends with {element.opening.text}, read it with think="{PREFILLED}"'
     if kind == "unopened":
         return prefilled

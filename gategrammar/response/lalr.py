@@ -77,7 +77,7 @@ def stage_of(elements: Sequence[Element], expected: AbstractSet[str]) -> Stage:
 
 
 def classify(grammar: Grammar, stage: Stage, terminal: str) -> tuple[str, int]:
-    """Return the kind of the error, and the number of the element that failed (the tables of semantics §2).
+    """Return the kind of the error, and the number of the element that failed (the tables of SPEC §4).
 
     Args:
         grammar: the elements and their tags.

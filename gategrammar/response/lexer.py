@@ -1,4 +1,4 @@
-"""Text to tokens: the tags, the trimmed content between them, and the think pre-pass (semantics §1, §2).
+"""Text to tokens: the tags, the trimmed content between them, and the think pre-pass (SPEC §2, §4).
 
 A token carries where it stands, not a copy of what stands there: a content of 100 MB is cut out once, at the very end.
 """
@@ -68,7 +68,7 @@ def _leading_end(grammar: Grammar, text: str, start: int, *, forbid_outside: boo
 
     An element that may nest and repeat ends at its last closing tag before the next element opens. What lies before
     that is passed over as one piece, but only if it holds no tag of another element, and no text between two blocks
-    that ``outside_text="forbid"`` has to see (semantics 2.1); else the table decides, tag by tag, from *start* on.
+    that ``outside_text="forbid"`` has to see (SPEC §4.5, §6.3); else the table decides, tag by tag, from *start* on.
     Tried once a response, since a second try could find the same obstacle again and cost quadratic time.
     """
     leading, following = grammar.elements[:2]

@@ -14,16 +14,16 @@ def parse(text: str, *, think: Think = REQUIRED, outside_text: OutsideText = IGN
 
     Args:
         text: the answer of the model, whole. No code point is refused as such, there is no limit to the size, and time
-            and memory grow linearly (semantics 1.1).
-        think: how the reasoning arrives (semantics §5): "required", in the text; "prefilled", in the text, but its
+            and memory grow linearly (SPEC §2.1).
+        think: how the reasoning arrives (SPEC §7): "required", in the text; "prefilled", in the text, but its
             opening tag is the end of the prompt; "absent", in another field.
-        outside_text: text before, between and after the elements: "ignore" it, or "forbid" it (semantics 2.4).
+        outside_text: text before, between and after the elements: "ignore" it, or "forbid" it (SPEC §6).
 
     Returns:
         The two gates, the candidate memory and the reasoning.
 
     Raises:
-        GateParseError: the text is no gate response; one subclass per kind (semantics §4). No text gives a default.
+        GateParseError: the text is no gate response; one subclass per kind (SPEC §9). No text gives a default.
         TypeError: *text* is no str.
         ValueError: unknown mode.
     """
@@ -57,7 +57,7 @@ def try_parse(
 
 
 def format_response(think: str, update_gate: bool, candidate: str, exit_gate: bool) -> str:
-    """Write the canonical text of a response: one element a line (semantics §9).
+    """Write the canonical text of a response: one element a line (SPEC §11).
 
     Parsing it gives the gates and the trimmed texts back.
 

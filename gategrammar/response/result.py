@@ -11,7 +11,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 class Spans(NamedTuple):
-    """Where the four trimmed contents stand: half-open pairs of code-point offsets into the text (semantics §3)."""
+    """Where the four trimmed contents stand: half-open pairs of code-point offsets into the text (SPEC §8)."""
 
     think: Span | None
     check: Span
@@ -32,7 +32,7 @@ class _Placed:
 
 @attrs.frozen
 class GateResponse(_Placed):
-    """One parsed gate response: (U_t, M̂_t, E_t) of arXiv 2602.10560, and the reasoning before it (semantics §3).
+    """One parsed gate response: (U_t, M̂_t, E_t) of arXiv 2602.10560, and the reasoning before it (SPEC §8).
 
     Attributes:
         think: the reasoning, trimmed; "" when it was delivered in another field.

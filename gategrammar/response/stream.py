@@ -1,4 +1,4 @@
-"""A response judged while it is being generated (semantics §6).
+"""A response judged while it is being generated (SPEC §10).
 
 Theory of operation. What has arrived is settled up to the point from which it may be the beginning of a tag: at most
 eight characters wait. Settled text and settled tags go through the automaton of ``_tables.py``, which knows nothing of
@@ -37,7 +37,7 @@ class ResponseStream:
 
     It raises as early as the text settles the verdict, so generation can be stopped at the first hopeless character,
     and at the last closing tag, when :attr:`complete` turns True. An error has the kind, tag and offset that
-    :func:`parse` gives; ``found``, ``value``, ``raw`` and ``hint`` describe what had arrived (semantics §6).
+    :func:`parse` gives; ``found``, ``value``, ``raw`` and ``hint`` describe what had arrived (SPEC §10).
 
     Args:
         think: as for :func:`parse`.

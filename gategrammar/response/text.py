@@ -1,9 +1,9 @@
-"""What semantics §1 and §2.2 say about characters: white space, trimming, values that may still grow."""
+"""What SPEC §2 and §5 say about characters: white space, trimming, values that may still grow."""
 
 import re
 from collections.abc import Iterable
 
-#: The 25 characters with the Unicode property White_Space (semantics 1.3). ``str.strip()`` without an argument
+#: The 25 characters with the Unicode property White_Space (SPEC §2.3). ``str.strip()`` without an argument
 #: would also take U+001C..U+001F, which are content.
 WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680"
@@ -15,7 +15,7 @@ _space_run = re.compile(f"[{WHITE_SPACE}]*")
 
 
 def check_text(text: object) -> None:
-    """Refuse what is no text (semantics 1.1).
+    """Refuse what is no text (SPEC §2.1).
 
     Raises:
         TypeError: it names the type.
@@ -50,7 +50,7 @@ def may_grow(text: str, values: Iterable[str], closing: str, rest: str = "") -> 
         text: what follows the opening tag, white space included.
         values: the allowed values.
         closing: the tag that ends them.
-        rest: what follows *text* and may be the beginning of a tag (semantics 2.2, 6).
+        rest: what follows *text* and may be the beginning of a tag (SPEC §5.2, §10).
     """
     begun = text.lstrip(WHITE_SPACE)
     value = begun.rstrip(WHITE_SPACE)

@@ -75,7 +75,7 @@ def successors(index: Outlines, think: Think, *, forbid: bool = False) -> Iterat
 
 @pytest.mark.parametrize("think", THINKS)
 def test_proof_of_the_parse_profile(think: Think) -> None:
-    """No text at all tells outlines-core's automaton of the expression from the table of semantics §2."""
+    """No text at all tells outlines-core's automaton of the expression from the table of SPEC §4."""
     pairs_of_states = list(successors(Outlines(export("regex", profile="parse", think=think)), think))
     assert len(pairs_of_states) > 300
     for engine, judge, text in pairs_of_states:

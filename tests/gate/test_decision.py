@@ -83,7 +83,7 @@ candidates = st.lists(
 
 @given(settings(), candidates, st.lists(probabilities, min_size=8, max_size=8))
 def test_decide(chosen: GateSettings, page: list[Candidate], given_values: list[float | None]) -> None:
-    """The bar, the floor and the untouched are as gate.md §3 says, by a second, slower way of saying it."""
+    """The bar, the floor and the untouched are as docs/gate.md says, by a second, slower way of saying it."""
     judged = min(len(page), chosen.max_candidates)
     values = tuple(None if value is None else value * chosen.highest for value in given_values[:judged])
     decision = decide(page, Answers(values), chosen)
