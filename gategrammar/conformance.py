@@ -14,22 +14,22 @@ import attrs
 from gategrammar._resources import resource
 from gategrammar.response.grammar import IGNORE, REQUIRED, OutsideText, Think, check_modes
 
-#: What each rule says. The numbers are the kit's own; cases give theirs as ``semantics``.
+#: What each rule says, by the section of ``grammar/SPEC.md`` that has it; cases give theirs as ``section``.
 RULES: Final = {
-    "1.1": "every code point may stand in a text",
-    "1.2": "tags are exact strings; what looks like one is text",
-    "1.3": "white space is trimmed: Unicode White_Space and nothing else",
-    "2": "one order of tags; the first error from the left",
-    "2.1": "think nests and repeats",
-    "2.2": "check and next hold exactly one value",
-    "2.3": "update holds any text without tags, unchanged",
-    "2.4": "text outside the elements is ignored, or forbidden",
-    "3": "the result and its spans",
-    "4": "the fields of an error",
-    "5": "think arrives in the text, begun in the prompt, or elsewhere",
-    "8": "recorded answers of real models",
+    "2.1": "every code point may stand in a text",
+    "2.2": "tags are exact strings; what looks like one is text",
+    "2.3": "white space is trimmed: Unicode White_Space and nothing else",
+    "4": "one order of tags; the first error from the left",
+    "4.4": "think nests and repeats",
+    "5.1": "check and next hold exactly one value",
+    "5.4": "update holds any text without tags, unchanged",
+    "6": "text outside the elements is ignored, or forbidden",
+    "7": "think arrives in the text, begun in the prompt, or elsewhere",
+    "8": "the result and its spans",
+    "9": "the fields of an error",
+    "recorded": "answers of real models",
 }
-_RECORDED = "8"
+_RECORDED = "recorded"
 #: What a conforming program need not say, but if it does, rightly. Everything else of a verdict it has to say.
 OPTIONAL: Final = frozenset({"spans", "line", "column", "found", "value", "truncated"})
 _RESULT: Final = "result"
@@ -94,7 +94,7 @@ def shipped(*, recorded: bool = False) -> Iterator[Vector]:
     for file in _files(fixtures / "recorded", ".jsonl") if recorded else ():
         for record in _lines(file):
             name = f"recorded/{record['model']}/{record['id']}"
-            yield vector({**record, "name": name, "semantics": _RECORDED, "text": record["response"]})
+            yield vector({**record, "name": name, "section": _RECORDED, "text": record["response"]})
 
 
 def vector(record: dict[str, Any]) -> Vector:
@@ -106,9 +106,9 @@ def vector(record: dict[str, Any]) -> Vector:
     kinds = {"name": (str, "a string"), "text": (str, "a string"), "expect": (dict, "an object")}
     wrong = next((name for name, (kind, _) in kinds.items() if not isinstance(record.get(name), kind)), None)
     if wrong is not None:
-        raise ValueError(f"a case has a field {wrong!r} that is {kinds[wrong][1]}")
+        raise ValueError(f"the field {wrong!r} of a case is missing, or not {kinds[wrong][1]}")
     modes = {mode: record[mode] for mode in ("think", "outside_text") if mode in record}
-    case = Vector(record["name"], record.get("semantics", ""), record["text"], record["expect"], **modes)
+    case = Vector(record["name"], record.get("section", ""), record["text"], record["expect"], **modes)
     check_modes(case.think, case.outside_text)
     return case
 

@@ -11,7 +11,7 @@ from gategrammar.cli import _options
 KINDS = ("responses", "near-misses", "mutations", "trajectories", "answers")
 
 
-@click.command(epilog="Exit code: 0, or 2 for wrong usage. The form of the cases: fixtures/README.md.")
+@click.command(epilog="Exit code: 0, or 2 for wrong usage. Their form: fixtures/README.md in the repository.")
 @click.option(
     "--kind",
     "kinds",

@@ -17,12 +17,12 @@ def need(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
-def is_text(_: object, field: Any, value: object) -> None:
+def is_text(_: object, field: Any, value: Any) -> None:
     """Refuse what is no str."""
     need(isinstance(value, str), f"{field.name} must be a str, not {type(value).__name__}")
 
 
-def is_flag(_: object, field: Any, value: object) -> None:
+def is_flag(_: object, field: Any, value: Any) -> None:
     """Refuse what is no bool."""
     need(isinstance(value, bool), f"{field.name} must be True or False, not {type(value).__name__}")
 
@@ -54,7 +54,29 @@ def whole(least: int, most: int = 1 << 30) -> Validator:
     return check
 
 
-def finite(_: object, field: Any, value: object) -> None:
+def is_count(_: object, field: Any, value: Any) -> None:
+    """Refuse what is no int from 0 up; there is no upper limit, since a server may say what it likes."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    need(fits, f"{field.name} must be a whole number from 0, not {value!r}")
+
+
+def are_values(_: object, field: Any, value: Any) -> None:
+    """Refuse what is no tuple of finite floats and None."""
+    fits = isinstance(value, tuple) and all(one is None or (type(one) is float and math.isfinite(one)) for one in value)
+    need(fits, f"{field.name} must be a tuple of finite floats and None")
+
+
+def are(kind: type) -> Validator:
+    """Return a validator for tuples of *kind*."""
+
+    def check(_: object, field: Any, value: object) -> None:
+        fits = isinstance(value, tuple) and all(isinstance(item, kind) for item in value)
+        need(fits, f"{field.name} must be a tuple of {kind.__name__}")
+
+    return check
+
+
+def finite(_: object, field: Any, value: Any) -> None:
     """Refuse what is no finite int or float; a bool is neither."""
     fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     need(fits, f"{field.name} must be a finite number, not {value!r}")

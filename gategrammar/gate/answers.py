@@ -13,8 +13,10 @@ import re
 from typing import Any, Final, NoReturn
 
 from attrs import field, frozen
+from attrs.validators import instance_of, optional
 
 from gategrammar.gate import reasons
+from gategrammar.gate._checks import are_values, is_count, is_text
 from gategrammar.gate.questions import question_id
 from gategrammar.gate.settings import GateSettings, Mode
 
@@ -31,24 +33,24 @@ _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}")
 class Usage:
     """How many tokens the server says it used; None where it did not say so as a whole number from 0 up."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: int | None = field(default=None, validator=optional(is_count))
+    output_tokens: int | None = field(default=None, validator=optional(is_count))
 
 
 @frozen
 class Answers:
     """A reply that was read: one value per question asked, in page order, None where the answer is unreadable."""
 
-    values: tuple[float | None, ...]
-    model: str | None = None
-    usage: Usage = field(factory=Usage)
+    values: tuple[float | None, ...] = field(validator=are_values)
+    model: str | None = field(default=None, validator=optional(is_text))
+    usage: Usage = field(factory=Usage, validator=instance_of(Usage))
 
 
 @frozen
 class Refused:
     """A page that has no answers, and why: one of :mod:`gategrammar.gate.reasons`."""
 
-    reason: str
+    reason: str = field(validator=is_text)
 
 
 class _RefusedError(ValueError):

@@ -63,6 +63,11 @@ class _Gate:
         if client is None and judge is None:
             with suppress(Exception):  # broken certificates are the first page's to report
                 self._tls = httpx.create_ssl_context()  # reads all certificates of the machine: once, and not in a page
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Set up the gate's own connections."""
+        raise NotImplementedError
 
     def _page(self, task: str, candidates: Iterable[Candidate]) -> Page:
         if not isinstance(task, str):
@@ -128,8 +133,7 @@ class RecallGate(_Gate):
 
     _client_kind = "Client"
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         self._lock = threading.Lock()
         self._idle: dict[bool, list[Lane]] = {True: [], False: []}
 
@@ -211,8 +215,7 @@ class AsyncRecallGate(_Gate):
 
     _client_kind = "AsyncClient"
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         self._own: dict[bool, httpx.AsyncClient] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from attrs import asdict, field, frozen
+from attrs.validators import instance_of, optional
 
 from gategrammar.gate import reasons
+from gategrammar.gate._checks import are, finite, is_count, is_flag, is_text
 from gategrammar.gate.answers import Answers, Refused, Usage
 from gategrammar.gate.questions import Candidate
-from gategrammar.gate.settings import GateSettings, Mode
+from gategrammar.gate.settings import GateSettings, Mode, is_mode
 
 
 @frozen
@@ -21,9 +23,9 @@ class Verdict:
         keep: whether the candidate stays.
     """
 
-    hash: str
-    value: float | None
-    keep: bool
+    hash: str = field(validator=is_text)
+    value: float | None = field(validator=optional(finite))
+    keep: bool = field(validator=is_flag)
 
 
 @frozen(kw_only=True)
@@ -44,17 +46,17 @@ class GateDecision:
         elapsed: seconds that the gate took.
     """
 
-    verdicts: tuple[Verdict, ...]
-    mode: Mode
-    model: str
-    judged: int
-    active: bool = True
-    degraded: bool = False
-    floored: bool = False
-    reason: str | None = None
-    answered_model: str | None = None
-    usage: Usage = field(factory=Usage)
-    elapsed: float = 0.0
+    verdicts: tuple[Verdict, ...] = field(validator=are(Verdict))
+    mode: Mode = field(validator=is_mode)
+    model: str = field(validator=is_text)
+    judged: int = field(validator=is_count)
+    active: bool = field(default=True, validator=is_flag)
+    degraded: bool = field(default=False, validator=is_flag)
+    floored: bool = field(default=False, validator=is_flag)
+    reason: str | None = field(default=None, validator=optional(is_text))
+    answered_model: str | None = field(default=None, validator=optional(is_text))
+    usage: Usage = field(factory=Usage, validator=instance_of(Usage))
+    elapsed: float = field(default=0.0, validator=finite)
 
     @property
     def kept(self) -> tuple[str, ...]:

@@ -20,8 +20,10 @@ from http import HTTPStatus
 from typing import Any, Protocol, TypeAlias
 
 from attrs import evolve, field, frozen
+from attrs.validators import instance_of
 
 from gategrammar.gate import reasons
+from gategrammar.gate._checks import is_count, is_text
 from gategrammar.gate._library import is_connect_error, is_tls_error, reason_for
 from gategrammar.gate.answers import Answers, Refused, read_answers
 from gategrammar.gate.settings import GateSettings, is_loopback, is_usable_key
@@ -56,7 +58,7 @@ class Secret:
 class Off:
     """The gate is off for this page, and why."""
 
-    reason: str
+    reason: str = field(validator=is_text)
 
 
 Outcome: TypeAlias = Answers | Refused | Off
@@ -66,9 +68,10 @@ Outcome: TypeAlias = Answers | Refused | Off
 class Reply:
     """A server's reply: its status, its body or why that was refused, and the headers that ask for a pause."""
 
-    status: int
-    body: bytes | Refused = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False)
+    status: int = field(validator=is_count)
+    body: bytes | Refused = field(repr=False, validator=instance_of((bytes, Refused)))
+    # type: an abstract class is good enough for isinstance().
+    headers: Mapping[str, str] = field(repr=False, validator=instance_of(Mapping))  # type: ignore[type-abstract]
 
 
 class Wire(Protocol):

@@ -77,6 +77,11 @@ def _shown_endpoint(endpoint: str) -> str:
     return repr(endpoint.partition("?")[0])
 
 
+def is_mode(_: object, field: Any, value: object) -> None:
+    """Refuse what is no mode."""
+    need(value in MODES, f"{field.name} must be one of {', '.join(MODES)}, not {value!r}")
+
+
 def _own_copy(criteria: object) -> object:
     """Copy a mapping, so that a later change of the host's does not reach the settings unchecked."""
     return dict(criteria) if isinstance(criteria, Mapping) else criteria
@@ -116,7 +121,7 @@ class GateSettings:
 
     endpoint: str = field(default=DEFAULT_ENDPOINT, repr=_shown_endpoint)
     model: str = field(default="jev-latest", validator=is_filled)
-    mode: Mode = field(default="noul")
+    mode: Mode = field(default="noul", validator=is_mode)
     threshold: float = field(default=0.5, validator=finite)
     score_min: float = field(default=2.0, validator=finite)
     min_keep: int = field(default=1, validator=whole(1))
@@ -141,10 +146,6 @@ class GateSettings:
         is_text(self, field, endpoint)
         fault = _endpoint_fault(str(endpoint)) if endpoint else None
         need(fault is None, f"endpoint {fault}")
-
-    @mode.validator
-    def _check_mode(self, _: Any, mode: object) -> None:
-        need(mode in MODES, f"mode must be one of {', '.join(MODES)}, not {mode!r}")
 
     @criteria.validator
     def _check_criteria(self, _: Any, criteria: object) -> None:

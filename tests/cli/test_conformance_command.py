@@ -27,7 +27,7 @@ def write(path: Path, *records: dict[str, object]) -> str:
 @pytest.fixture
 def case(tmp_path: Path) -> str:
     """Return a file with one case."""
-    return write(tmp_path / "cases.jsonl", {"name": "one", "text": TEXT, "expect": RESULT, "semantics": "3"})
+    return write(tmp_path / "cases.jsonl", {"name": "one", "text": TEXT, "expect": RESULT, "section": "8"})
 
 
 def program(path: Path, source: str) -> str:
@@ -46,10 +46,10 @@ def test_a_table_of_rules(tmp_path: Path) -> None:
     """The table counts by rule, names what fails and why, and sums up the sorts of failures."""
     cases = write(
         tmp_path / "cases.jsonl",
-        {"name": "right", "text": TEXT, "expect": RESULT, "semantics": "3"},
-        {"name": "wrong", "text": TEXT, "expect": {**RESULT, "exit_gate": True}, "semantics": "2.2"},
+        {"name": "right", "text": TEXT, "expect": RESULT, "section": "8"},
+        {"name": "wrong", "text": TEXT, "expect": {**RESULT, "exit_gate": True}, "section": "5.1"},
         {"name": "bad", "text": "", "expect": {"error": {"kind": "missing", "tag": "think", "offset": 0}}},
-        {"name": "lone", "text": "\ud800", "expect": RESULT, "semantics": "1.1"},
+        {"name": "lone", "text": "\ud800", "expect": RESULT, "section": "2.1"},
     )
     done = run("--cases", cases, "--command", program(tmp_path, f"print({ANSWER!r})"))
     assert done.returncode == 1

@@ -126,7 +126,12 @@ def test_paths(field: str, text: str, rest: dict[str, Any]) -> None:
     assert json.dumps(fields) == before
 
 
-@given(st.lists(st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=8)), max_size=4))
+@given(
+    st.lists(
+        st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=8)),
+        max_size=4,
+    )
+)
 def test_any_record_is_read_exactly(tmp_path_factory: pytest.TempPathFactory, fields: list[dict[str, Any]]) -> None:
     """Whatever stands in the fields, lone surrogates included, arrives as it is, and lines are counted right."""
     path = tmp_path_factory.getbasetemp() / "any.jsonl"

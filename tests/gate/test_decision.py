@@ -1,7 +1,7 @@
 """What stays of a page: the pure decision, and the whole gate on any bytes."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -19,6 +19,7 @@ from gategrammar.gate import (
     RecallGate,
     Refused,
     Usage,
+    Verdict,
     decide,
     gated_block,
     gated_line,
@@ -187,3 +188,31 @@ def test_refused_page_is_whole() -> None:
     """A refusal keeps all, and is no floor."""
     decision = decide(page(), Refused("HTTP 500"), GateSettings())
     assert (decision.degraded, decision.floored, decision.kept) == (True, False, ("m0", "m1", "m2"))
+
+
+@pytest.mark.parametrize(
+    ("build", "field"),
+    [
+        (lambda: Verdict(5, 0.5, keep=True), "hash"),  # type: ignore[arg-type] # a wrong type is what is tested
+        (lambda: Verdict("a", float("nan"), keep=True), "value"),
+        (lambda: Verdict("a", None, keep=1), "keep"),  # type: ignore[arg-type] # ditto
+        (lambda: Answers((1,)), "values"),
+        (lambda: Answers((float("inf"),)), "values"),
+        (lambda: Answers((None,), model=5), "model"),  # type: ignore[arg-type] # ditto
+        (lambda: Refused(None), "reason"),  # type: ignore[arg-type] # ditto
+        (lambda: Usage(-1), "input_tokens"),
+        (lambda: Usage(output_tokens=True), "output_tokens"),
+        (lambda: GateDecision(verdicts=("a",), mode="noul", model="m", judged=1), "verdicts"),  # type: ignore[arg-type] # ditto
+        (lambda: GateDecision(verdicts=(), mode="zzz", model="m", judged=0), "mode"),  # type: ignore[arg-type] # ditto
+        (lambda: GateDecision(verdicts=(), mode="noul", model="m", judged=-1), "judged"),
+    ],
+)
+def test_data_is_checked_when_it_is_made(build: Callable[[], object], field: str) -> None:
+    """No record of the gate holds what it should not, and the error names the field."""
+    with pytest.raises(ValueError, match=f"^{field} must be "):
+        build()
+
+
+def test_a_server_may_count_any_number_of_tokens() -> None:
+    """There is no upper limit to what a server says it used."""
+    assert Usage(10**30).input_tokens == 10**30

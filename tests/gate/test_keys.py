@@ -286,7 +286,9 @@ def test_cancellation_shows_no_key() -> None:
 def test_wrong_arguments() -> None:
     """What is the host programmer's mistake is an error that names it, not a degraded page."""
     with pytest.raises(TypeError, match="settings must be GateSettings"):
-        RecallGate({"api_key": KEY})
+        RecallGate({"api_key": KEY})  # type: ignore[arg-type] # that is the mistake
+    with pytest.raises(TypeError, match="unexpected keyword argument 'jugde'"):
+        RecallGate(jugde=LocalSystemOne())  # type: ignore[call-arg] # ditto
     with pytest.raises(TypeError, match="client must be an httpx or httpx2 Client, not AsyncClient"):
         RecallGate(client=httpx.AsyncClient())
     with pytest.raises(TypeError, match="client must be an httpx or httpx2 AsyncClient, not Client"):
@@ -294,7 +296,7 @@ def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="not str"):
         RecallGate(client="https://…")
     with pytest.raises(TypeError, match="judge must be a LocalSystemOne"):
-        RecallGate(judge="lexical")
+        RecallGate(judge="lexical")  # type: ignore[arg-type] # ditto
     with pytest.raises(ValueError, match="not both"), httpx.Client() as client:
         RecallGate(client=client, judge=LocalSystemOne())
     with RecallGate() as gate, pytest.raises(TypeError, match="task must be a str"):
