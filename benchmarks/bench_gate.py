@@ -7,12 +7,12 @@ The bare side is what a host without the gate would write: ``client.post(url, js
 Paired: each round times the bare POST and the gate one after the other, so that a busy machine slows both.
 """
 
+import argparse
 import asyncio
 import contextlib
 import json
 import socket
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -119,7 +119,9 @@ def lexical(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("count", type=int, nargs="?", default=1000, help="pages (default: %(default)s)")
+    count = parser.parse_args().count
     with instant_server() as address:
         synchronous(address, count)
         asyncio.run(asynchronous(address, count))

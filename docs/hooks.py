@@ -50,6 +50,11 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.append(File.generated(config, name, content=_WIDE + content))
 
 
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Let links to the specification's file, which are right in the repository, lead to its page."""
+    return markdown.replace("](../grammar/SPEC.md)", "](spec.md)")
+
+
 def on_page_content(html: str, **_: Any) -> str:
     """Take the roles off the cross references in docstrings, which are written for Sphinx, and link what they cite."""
     return _CITED.sub(r'<a href="../spec/#section-\1">SPEC §\1</a>', _CROSS_REFERENCE.sub("", html))

@@ -111,14 +111,31 @@ def deltas(stream: Iterator[bytes]) -> Iterator[str]:
     """Yield the pieces of text in a stream of server-sent events.
 
     Only a line feed ends a line here: the text may hold U+2028 and other characters that str.splitlines() cuts at.
+
+    Raises:
+        ValueError: an event is no JSON, or says that the server failed.
     """
     waiting = b""
     for data in stream:
         *lines, waiting = (waiting + data).split(b"\n")
         for line in lines:
             if line.startswith(b"data:") and line[5:].strip() != b"[DONE]":
-                for choice in json.loads(line[5:]).get("choices", []):
-                    yield choice.get("delta", {}).get("content") or ""
+                match json.loads(line[5:]):
+                    case {"error": problem}:
+                        raise ValueError(f"the server failed: {problem}")
+                    case {"choices": [{"delta": {"content": str(piece)}}, *_]}:
+                        yield piece
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a type for arguments that are whole numbers from *least* up."""
+
+    def number(text: str) -> int:
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        return int(text)
+
+    return number
 
 
 def main() -> int:
@@ -133,11 +150,21 @@ def main() -> int:
         default="required",
         help="absent: the server delivers the reasoning in another field (default: required)",
     )
-    parser.add_argument("--chunk", type=int, default=2_000, metavar="N", help="characters a chunk (default: 2000)")
-    parser.add_argument("--retries", type=int, default=2, metavar="N", help="after a malformed answer (default: 2)")
-    parser.add_argument("--max-think", type=int, default=600, metavar="N", help="bound of the reasoning (default: 600)")
-    parser.add_argument("--max-update", type=int, default=600, metavar="N", help="bound of the memory (default: 600)")
-    parser.add_argument("--max-tokens", type=int, default=1_200, metavar="N", help="for one answer (default: 1200)")
+    parser.add_argument(
+        "--chunk", type=at_least(1), default=2_000, metavar="N", help="characters a chunk (default: 2000)"
+    )
+    parser.add_argument(
+        "--retries", type=at_least(0), default=2, metavar="N", help="after a malformed answer (default: 2)"
+    )
+    parser.add_argument(
+        "--max-think", type=at_least(1), default=600, metavar="N", help="bound of the reasoning (default: 600)"
+    )
+    parser.add_argument(
+        "--max-update", type=at_least(1), default=600, metavar="N", help="bound of the memory (default: 600)"
+    )
+    parser.add_argument(
+        "--max-tokens", type=at_least(1), default=1_200, metavar="N", help="for one answer (default: 1200)"
+    )
     parser.add_argument("--temperature", type=float, default=0.7)
     parser.add_argument("--seed", type=int)
     wanted = parser.parse_args()
@@ -152,12 +179,16 @@ def main() -> int:
     bounds = {"think": wanted.think, "max_update": wanted.max_update}
     if wanted.think != "absent":
         bounds["max_think"] = wanted.max_think
+    try:
+        constraint = CONSTRAINTS[wanted.server](bounds)
+    except ValueError as error:  # a bound beyond what the server's engine can do
+        parser.error(str(error))
     request = {
         "model": os.environ.get("OPENAI_MODEL", "default"),
         "max_tokens": wanted.max_tokens,
         "temperature": wanted.temperature,
         **({} if wanted.seed is None else {"seed": wanted.seed}),
-        **CONSTRAINTS[wanted.server](bounds),
+        **constraint,
     }
     headers = {"authorization": f"Bearer {key}"} if (key := os.environ.get("OPENAI_API_KEY")) else {}
     memory, code = "", 0
@@ -170,7 +201,7 @@ def main() -> int:
     except httpx.HTTPStatusError as error:
         log.critical("%s answered %d: %s", base, error.response.status_code, ascii(error.response.text[:300]))
         code = 1
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: an event that is no JSON
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:  # ValueError: see deltas()
         log.critical("%s: %s", base, ascii(str(error)))
         code = 1
     except KeyboardInterrupt:

@@ -166,7 +166,13 @@ def exit_reward(exit_step: int, last_evidence_step: int) -> float:
 
 
 def trajectory_reward(outcome: float, exit: float, format: float) -> float:
-    """Return r_traj: the sum of r_outcome, r_exit and r_format."""
+    """Return r_traj: the sum of r_outcome, r_exit and r_format.
+
+    Args:
+        outcome: whether the answer is right, as the trainer rates it.
+        exit: from :func:`exit_reward`.
+        format: from :func:`format_reward`.
+    """
     return outcome + exit + format
 
 

@@ -104,8 +104,8 @@ def test_every_state_has_a_stage_that_its_element_names() -> None:
                     assert _tables.STAGES[to] == (number + 1, False)
 
 
-def test_a_new_value_needs_no_other_change() -> None:
-    """The grammar is the only place: a value added there is in the automaton."""
+def test_a_new_value_needs_but_a_meaning() -> None:
+    """A value added to the grammar is in the automaton; what it means for its gate no grammar can say."""
     grammar = compile_grammar(SOURCE.replace("(YES | NO)", "(YES | NO | MAYBE)") + '\nMAYBE: "maybe"\n')
     assert sorted(grammar.elements[1].values or ()) == ["maybe", "no", "yes"]
     assert "MAYBE" in derive.minimise(grammar).moves[3]
@@ -113,8 +113,8 @@ def test_a_new_value_needs_no_other_change() -> None:
         derive.render(grammar)
 
 
-def test_a_new_element_needs_no_other_change() -> None:
-    """The grammar is the only place: an element added there is in the automaton, in its order."""
+def test_a_new_element_needs_but_a_field() -> None:
+    """An element added to the grammar is in the automaton, in its order; what it is called in a result is not there."""
     changed = SOURCE.replace("update next", "update note next").replace(
         "update: UPDATE", 'note: NOTE_OPEN TEXT NOTE_CLOSE\nNOTE_OPEN: "<note>"\nNOTE_CLOSE: "</note>"\nupdate: UPDATE'
     )

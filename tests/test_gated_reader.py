@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,7 +119,11 @@ def test_generation_stops_at_the_first_hopeless_character(tmp_path: Path, server
 
 @pytest.mark.parametrize(
     ("status", "body", "why"),
-    [(500, b"out of\x1b[2J memory", "answered 500: 'out of\\x1b[2J memory'"), (200, [event("no JSON")], "Expecting")],
+    [
+        (500, b"out of\x1b[2J memory", "answered 500: 'out of\\x1b[2J memory'"),
+        (200, [event("no JSON")], "Expecting"),
+        (200, [event({"error": {"message": "out of memory"}})], "the server failed: {"),
+    ],
 )
 def test_a_server_that_fails(tmp_path: Path, server: Server, status: int, body: bytes | list[bytes], why: str) -> None:
     """The run ends with exit code 1, one line that says why, and what was remembered."""
@@ -154,6 +159,38 @@ def test_interrupt(tmp_path: Path, server: Server) -> None:
     assert (running.returncode, out) == (130, "one\n")
     assert "stopped" in err
     lockstep.release(10)
+
+
+def test_events_without_text(tmp_path: Path, server: Server) -> None:
+    """Whatever else a server sends between the pieces is passed over."""
+    odd: list[Any] = [
+        [],
+        None,
+        {"choices": None},
+        {"choices": []},
+        {"choices": [{"delta": None}]},
+        {"choices": [7]},
+        {"usage": {}},
+    ]
+    first, second, *rest = turn("m")
+    server.body = [first, *[event(json.dumps(one)) for one in odd], event(chunk(content=None)), second, *rest]
+    assert run(tmp_path, server.url, "short").stdout == "m\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--chunk", "0"], "0 is less than 1"),
+        (["--retries=-1"], "-1 is less than 0"),
+        (["--server", "llama.cpp", "--max-think", "99999999"], "20000"),
+    ],
+)
+def test_numbers_out_of_range(tmp_path: Path, options: list[str], why: str) -> None:
+    """A number that makes no sense is refused before anything is asked."""
+    done = run(tmp_path, "http://127.0.0.1:1/v1", "short", *options)
+    assert done.returncode == 2
+    assert why in done.stderr.replace(",", "")
+    assert "Traceback" not in done.stderr
 
 
 def test_wrong_usage(tmp_path: Path) -> None:

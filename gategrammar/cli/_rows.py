@@ -160,7 +160,7 @@ def _row(file: str, line: int, data: bytes) -> Row | Fault:
     if isinstance(text, Fault):
         return text
     try:
-        fields = _strict.decode(text)
+        fields = strict.decode(text)
     except json.JSONDecodeError as error:
         plain = line == 1 and not text.lstrip().startswith(("{", "[", '"'))
         hint = "if the input is one plain response, read it with --text" if plain else None
@@ -200,4 +200,5 @@ def _integer(digits: str) -> int:
         raise ValueError(f"a number of {len(digits)} digits is out of range") from None
 
 
-_strict = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite, parse_int=_integer)
+#: Reads JSON; what JSON leaves open is a ValueError.
+strict = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite, parse_int=_integer)

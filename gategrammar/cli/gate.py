@@ -1,13 +1,16 @@
 """``gategrammar gate``: narrow one page of memories, as a host's search tool would."""
 
 import json
+import re
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
 from rich.table import Table
 
 from gategrammar.cli._ending import orderly
+from gategrammar.cli._rows import strict, type_name
 from gategrammar.cli._terminal import ASIDE, Terminal, harmless, json_line
 from gategrammar.gate import (
     Candidate,
@@ -59,7 +62,7 @@ def command(page: Any, task: str, *, local: bool, explain: bool, **options: Any)
     try:
         settings = GateSettings(**options | ({"model": judge.model} if judge else {}))
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(_in_options(str(error), options)) from None
     text = page.read()
     name = "standard input" if page.name in {"-", "<stdin>"} else page.name
     document = _decoded(text, name)
@@ -78,26 +81,29 @@ def command(page: Any, task: str, *, local: bool, explain: bool, **options: Any)
     terminal.print(_said(decision, settings))
 
 
+def _in_options(message: str, settings: Iterable[str]) -> str:
+    """Return a message about settings with the names that they have here."""
+    for name in settings:
+        message = re.sub(rf"\b{name}\b(=True)?", f"--{name.replace('_', '-')}", message)
+    return message
+
+
 def _decoded(text: bytes, name: str) -> Any:
     try:
-        return json.loads(text.decode("utf-8-sig"), parse_constant=_no_constant)
+        return strict.decode(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{name}: not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
         raise click.UsageError(f"{name}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
-    except ValueError as error:  # a number that is none in JSON, or one too long to read
-        raise click.UsageError(f"{name}: {error}") from None
+    except ValueError as error:  # what JSON leaves open
+        raise click.UsageError(f"{name}: not usable JSON: {error}") from None
     except RecursionError:
         raise click.UsageError(f"{name}: nested too deeply") from None
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number in JSON")
-
-
 def _candidate(hit: Any, place: str) -> Candidate:
     if not isinstance(hit, dict):
-        raise click.UsageError(f"{place}: expected an object, not {type(hit).__name__}")
+        raise click.UsageError(f"{place}: expected an object, not {type_name(hit)}")
     if "hash" not in hit:
         raise click.UsageError(f'{place}: has no "hash"')
     given = {field: hit[field] for field in _FIELDS if hit.get(field) is not None}

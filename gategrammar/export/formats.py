@@ -29,8 +29,8 @@ class Format:
         write: spells the language.
         remark: writes a comment; None where the notation has none.
         profiles: which profiles the notation can say, the default first.
-        most: the largest bound. Up to it every engine named in docs/constrained.md compiles the grammar in seconds
-            (benchmarks/bench_export.py measures that); 0 where there are no bounds.
+        most: the largest bound. Up to it the engines compile the grammar in seconds (benchmarks/bench_export.py; the
+            one that does not, outlines-core, is named in docs/constrained.md); 0 where there are no bounds.
         caveats: what a user has to know.
     """
 
