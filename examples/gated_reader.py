@@ -87,7 +87,8 @@ def asker(client: httpx.Client, request: dict[str, Any], think: Think) -> Ask:
     """Return a function that sends *request* with messages, and judges the answer while it arrives."""
 
     def ask(messages: Messages) -> tuple[str, GateResponse | GateParseError]:
-        body = {**request, "messages": messages, "stream": True}
+        said = [{**message, "content": well_formed(message["content"])} for message in messages]
+        body = {**request, "messages": said, "stream": True}
         arrived: list[str] = []
         judge = ResponseStream(think=think)
         with client.stream("POST", "chat/completions", json=body) as answered:
@@ -105,6 +106,11 @@ def asker(client: httpx.Client, request: dict[str, Any], think: Think) -> Ask:
                 return "".join(arrived), error
 
     return ask
+
+
+def well_formed(text: str) -> str:
+    """Return *text* with what UTF-8 cannot say replaced; the two halves of a character are put together."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def deltas(stream: Iterator[bytes]) -> Iterator[str]:

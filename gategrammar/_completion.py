@@ -1,6 +1,7 @@
 """The chat completion that the body of a response holds, whole or in the pieces of a stream."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from io import StringIO
@@ -10,9 +11,21 @@ from typing import Any
 _REPEATED = ("id", "index", "name", "role", "type")
 
 
-#: Reads JSON; the numbers that JSON does not have become texts, so that what is read can be written again. Made once,
-#: since a stream has a chunk for each token.
-loads = json.JSONDecoder(parse_constant=str).decode
+def _float(digits: str) -> float | str:
+    number = float(digits)
+    return number if math.isfinite(number) else digits
+
+
+def _int(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:  # Python reads no number of thousands of digits
+        return digits
+
+
+#: Reads JSON; numbers that JSON or Python does not have become texts, so that what is read can be written again. Made
+#: once, since a stream has a chunk for each token.
+loads = json.JSONDecoder(parse_constant=str, parse_float=_float, parse_int=_int).decode
 
 
 def completion_of(body: str) -> dict[str, Any] | None:
@@ -60,7 +73,10 @@ def _joined(events: Iterator[str]) -> dict[str, Any] | None:
         if not isinstance(chunk, dict) or not isinstance(chunk.get("choices"), list):
             continue
         chunk["choices"] = [
-            {"index": 0, **{"message" if name == "delta" else name: value for name, value in choice.items()}}
+            {
+                **{"message" if name == "delta" else name: value for name, value in choice.items()},
+                "index": choice.get("index") or 0,
+            }
             for choice in chunk["choices"]
         ]
         whole = _merge(whole, chunk, continued=False)

@@ -11,7 +11,7 @@ from typing import Any
 from gategrammar.messages import parse_message
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.errors import ERRORS, GateParseError
-from gategrammar.response.grammar import IGNORE, REQUIRED, OutsideText, Think
+from gategrammar.response.grammar import IGNORE, REQUIRED, OutsideText, Think, check_modes
 from gategrammar.response.parse import parse
 from gategrammar.response.result import GateResponse
 
@@ -65,9 +65,12 @@ def trl_format_reward(
         kwargs: what else TRL passes: prompts, columns of the data set and so on.
 
     Raises:
-        TypeError: a completion is neither a text nor a list of messages.
+        TypeError: *completions* is one text, or a completion is neither a text nor a list of messages.
         ValueError: a conversation has no assistant message, or a mode is unknown.
     """
+    check_modes(think, outside_text)
+    if isinstance(completions, str):
+        raise TypeError("completions is a list with one item for each completion, not one str")
     modes: dict[str, Any] = {"think": think, "outside_text": outside_text}
     errors = [
         _first_error([completion], partial(parse, **modes))

@@ -159,3 +159,22 @@ def test_other_numbers_survive() -> None:
     """NaN and infinity, which Python's servers write though JSON has none, become texts."""
     joined = completion_of('{"choices": [{}], "x": [NaN, Infinity, -Infinity]}')
     assert joined == {"choices": [{}], "x": ["NaN", "Infinity", "-Infinity"]}
+    assert completion_of('{"choices": [{}], "x": [1e999, -1e999, 1e3]}') == {
+        "choices": [{}],
+        "x": ["1e999", "-1e999", 1000.0],
+    }
+
+
+def test_numbers_that_python_does_not_read() -> None:
+    """A number of thousands of digits is kept as it is written, and loses no recording."""
+    assert completion_of(f'{{"choices": [{{}}], "x": {"9" * 5000}}}') == {"choices": [{}], "x": "9" * 5000}
+
+
+def test_no_index() -> None:
+    """Chunks that give null as their index, or none, are of one choice."""
+    chunks = [chunk(content="a"), chunk(content="b")]
+    for one in chunks:
+        one["choices"][0]["index"] = None
+    joined = completion_of(stream(*chunks))
+    assert joined is not None
+    assert joined["choices"][0]["message"]["content"] == "ab"

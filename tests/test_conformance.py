@@ -210,9 +210,9 @@ def test_accepting_and_refusing() -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"text": "", "expect": {}}, "'name' that is a string"),
-        ({"name": "n", "text": 1, "expect": {}}, "'text' that is a string"),
-        ({"name": "n", "text": "", "expect": []}, "'expect' that is an object"),
+        ({"text": "", "expect": {}}, "the field 'name' of a case is missing, or not a string"),
+        ({"name": "n", "text": 1, "expect": {}}, "the field 'text' of a case is missing, or not a string"),
+        ({"name": "n", "text": "", "expect": []}, "the field 'expect' of a case is missing, or not an object"),
         ({"name": "n", "text": "", "expect": {}, "think": "never"}, "think must be one of"),
     ],
 )

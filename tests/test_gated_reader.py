@@ -32,7 +32,8 @@ def server() -> Iterator[Server]:
 def turn(memory: str, *, update: bool = True, last: bool = False) -> list[bytes]:
     """Return a good answer as a stream of two pieces."""
     text = format_response("why", update, memory, last)
-    return events(chunk(content=text[:30]), chunk(content=text[30:]), chunk("stop"))
+    chunks = chunk(content=text[:30]), chunk(content=text[30:]), chunk("stop")
+    return [event(json.dumps(one)) for one in chunks] + [event("[DONE]")]  # in ASCII, so that any text can be sent
 
 
 def command(folder: Path, text: str, *options: str) -> list[str]:
@@ -94,6 +95,18 @@ def test_a_chunk_without_a_readable_answer_is_passed_over(tmp_path: Path, server
     assert (done.returncode, done.stdout) == (0, "three\n")
     assert "chunk 2 of 3: no readable answer, the memory stays as it was" in done.stderr
     assert "Memory so far: one" in messages(server)[3][1]["content"]
+
+
+def test_characters_that_utf8_cannot_say(tmp_path: Path, server: Server) -> None:
+    """A memory with a lone surrogate goes on with a mark in its place; the halves of a character become one."""
+    server.bodies = [turn("a\ud800"), turn("\ud83d\ude00")]
+    server.body = turn("m", last=True)
+    done = run(tmp_path, server.url, "aaaaaaaaa bbbbbbbbb ccccccccc")
+    assert (done.returncode, done.stdout) == (0, "m\n")
+    assert [asked[1]["content"].split("\n\n")[1] for asked in messages(server)][1:] == [
+        "Memory so far: a\ufffd",
+        "Memory so far: \U0001f600",
+    ]
 
 
 def test_an_answer_that_just_ends(tmp_path: Path, server: Server) -> None:

@@ -201,3 +201,11 @@ def test_trajectory_reward() -> None:
     """The sum of the three terms, which go by their names too."""
     assert trajectory_reward(1.0, -0.5, 1.0) == 1.5
     assert trajectory_reward(outcome=0.0, exit=-0.75, format=0.0) == -0.75
+
+
+def test_one_text_is_no_batch() -> None:
+    """A text in place of the list would be scored letter by letter; an unknown mode is told without completions."""
+    with pytest.raises(TypeError, match="not one str"):
+        trl_format_reward("<think>")
+    with pytest.raises(ValueError, match="think must be one of"):
+        trl_format_reward([], think="zz")  # type: ignore[arg-type] # the wrong mode is what is tested

@@ -16,5 +16,7 @@ def main() -> None:
         sys.stderr.write(f"gategrammar: {missing.name} is not installed; run: pip install 'gategrammar[cli]'\n")
         sys.exit(2)
     from gategrammar.cli._app import app
+    from gategrammar.cli._ending import orderly
 
-    app()
+    with orderly(lambda: None):  # also for --help and --version; a command that has more to tell has its own
+        app()

@@ -50,7 +50,6 @@ Where a notation has no comments, what one would say is printed on standard erro
 @_bounds
 def command(format_: str, think: Any, **wanted: Any) -> None:
     """Print a grammar; see the help above."""
-    from gategrammar.cli._ending import orderly
     from gategrammar.cli._terminal import write_line
 
     try:
@@ -63,7 +62,6 @@ def command(format_: str, think: Any, **wanted: Any) -> None:
             remarks = notes(format_, think=think, **wanted) if FORMATS[format_].remark is None else []
     except ExportError as error:
         raise click.UsageError(str(error)) from None
-    with orderly(lambda: None):
-        for remark in remarks:
-            click.echo(f"# {remark}", err=True)
-        write_line(text.removesuffix("\n"))
+    for remark in remarks:
+        click.echo(f"# {remark}", err=True)
+    write_line(text.removesuffix("\n"))

@@ -4,13 +4,14 @@ import json
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import click
 from rich.table import Table
 
 from gategrammar.cli._ending import orderly
-from gategrammar.cli._rows import strict, type_name
+from gategrammar.cli._rows import STDIN, opened, strict, type_name
 from gategrammar.cli._terminal import ASIDE, Terminal, harmless, json_line
 from gategrammar.gate import (
     Candidate,
@@ -34,7 +35,7 @@ _ADVICE = {
 
 
 @click.command("gate", short_help="Narrow a page of memories.")
-@click.argument("page", metavar="PAGE.json", type=click.File("rb"))
+@click.argument("page", metavar="PAGE.json")
 @click.option("--task", required=True, help="What the agent is working on.")
 @click.option("--local", is_flag=True, help="Judge in this process by shared words: no key, no network.")
 @click.option("--mode", type=click.Choice(MODES), default=_DEFAULTS.mode, show_default=True)
@@ -51,7 +52,7 @@ _ADVICE = {
 @click.option("--retries", type=int, default=_DEFAULTS.retries, show_default=True, help="For a busy server.")
 @click.option("--allow-http", is_flag=True, help="Allow plain http to another machine.")
 @click.option("--explain", is_flag=True, help="Show every verdict as a table.")
-def command(page: Any, task: str, *, local: bool, explain: bool, **options: Any) -> None:
+def command(page: str, task: str, *, local: bool, explain: bool, **options: Any) -> None:
     """Narrow PAGE.json, a list of hits or an object with such a list as "results"; - is standard input.
 
     A hit has a "hash", and may have a "title", "summary", "keywords" (a list) and "kind"; anything else in it is left
@@ -63,8 +64,12 @@ def command(page: Any, task: str, *, local: bool, explain: bool, **options: Any)
         settings = GateSettings(**options | ({"model": judge.model} if judge else {}))
     except ValueError as error:
         raise click.UsageError(_in_options(str(error), options)) from None
-    text = page.read()
-    name = "standard input" if page.name in {"-", "<stdin>"} else page.name
+    name = "standard input" if page == STDIN else harmless(page)
+    try:
+        with opened(page) as file:
+            text = file.read()
+    except OSError as error:
+        raise click.UsageError(f"{name}: cannot be read: {error.strerror or error}") from None
     document = _decoded(text, name)
     hits = document["results"] if isinstance(document, dict) and "results" in document else document
     if not isinstance(hits, list):
@@ -72,13 +77,19 @@ def command(page: Any, task: str, *, local: bool, explain: bool, **options: Any)
     candidates = [_candidate(hit, f"{name}: hit {at}") for at, hit in enumerate(hits)]
     terminal = Terminal(stderr=True)
     with orderly(lambda: click.echo("interrupted, nothing is decided", err=True)):
-        with RecallGate(settings, judge=judge) as gate, terminal.status("asking the judge"):
+        # Off a terminal there is nothing to show, and nothing that may fail before the page is out.
+        waiting = terminal.status("asking the judge") if terminal.is_terminal else nullcontext()
+        with RecallGate(settings, judge=judge) as gate, waiting:
             decision = gate.evaluate(task, candidates)
-        sys.stdout.buffer.write(_narrowed(text, document, hits, decision))
+        try:
+            narrowed = _narrowed(text, document, hits, decision)
+        except RecursionError:  # it could just be read, but not be written
+            raise click.UsageError(f"{name}: nested too deeply") from None
+        sys.stdout.buffer.write(narrowed)
         sys.stdout.flush()
-    if explain and decision.active:
-        terminal.print(_table(candidates, decision))
-    terminal.print(_said(decision, settings))
+        if explain and decision.active:
+            terminal.print(_table(candidates, decision))
+        terminal.print(_said(decision, settings))
 
 
 def _in_options(message: str, settings: Iterable[str]) -> str:
@@ -124,7 +135,7 @@ def _narrowed(text: bytes, document: Any, hits: list[Any], decision: GateDecisio
 
 def _said(decision: GateDecision, settings: GateSettings) -> str:
     if not decision.active:
-        advice = _ADVICE[str(decision.reason)].format(env=settings.api_key_env)
+        advice = _ADVICE[str(decision.reason)].format(env=harmless(settings.api_key_env))
         return f"the gate is off ({decision.reason}), the page is unchanged: {advice}"
     return gated_line(decision) or "the page is empty: nothing to judge"
 

@@ -2,6 +2,8 @@
 
 import click
 
+from gategrammar.cli._terminal import write_line
+
 
 @click.command
 @click.argument("section", required=False)
@@ -28,4 +30,4 @@ def command(section: str | None) -> None:
     if console.is_terminal:
         console.print(Markdown(spec.numbered(start, end)))
     else:
-        click.echo(spec.text[start:end].rstrip("\n"))
+        write_line(spec.text[start:end].rstrip("\n"))

@@ -7,6 +7,18 @@ from typing import Any
 Validator = Callable[[Any, Any, Any], None]
 
 
+#: Of a longer value the beginning is shown.
+_LONGEST = 40
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "a number of very many digits"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
 def need(condition: bool, message: str) -> None:
     """Raise a ValueError with *message* unless the *condition* holds.
 
@@ -49,7 +61,7 @@ def whole(least: int, most: int = 1 << 30) -> Validator:
 
     def check(_: object, field: Any, value: object) -> None:
         fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        need(fits, f"{field.name} must be a whole number from {least} to {most}, not {value!r}")
+        need(fits, f"{field.name} must be a whole number from {least} to {most}, not {_shown(value)}")
 
     return check
 
@@ -57,7 +69,7 @@ def whole(least: int, most: int = 1 << 30) -> Validator:
 def is_count(_: object, field: Any, value: Any) -> None:
     """Refuse what is no int from 0 up; there is no upper limit, since a server may say what it likes."""
     fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    need(fits, f"{field.name} must be a whole number from 0, not {value!r}")
+    need(fits, f"{field.name} must be a whole number from 0, not {_shown(value)}")
 
 
 def are_values(_: object, field: Any, value: Any) -> None:
@@ -78,5 +90,8 @@ def are(kind: type) -> Validator:
 
 def finite(_: object, field: Any, value: Any) -> None:
     """Refuse what is no finite int or float; a bool is neither."""
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    need(fits, f"{field.name} must be a finite number, not {value!r}")
+    try:
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an int that no float can hold
+        fits = False
+    need(fits, f"{field.name} must be a finite number, not {_shown(value)}")

@@ -7,7 +7,7 @@ from attrs import asdict, field, frozen
 from attrs.validators import instance_of, optional
 
 from gategrammar.gate import reasons
-from gategrammar.gate._checks import are, finite, is_count, is_flag, is_text
+from gategrammar.gate._checks import are, finite, is_count, is_flag, is_text, need
 from gategrammar.gate.answers import Answers, Refused, Usage
 from gategrammar.gate.questions import Candidate
 from gategrammar.gate.settings import GateSettings, Mode, is_mode
@@ -57,6 +57,13 @@ class GateDecision:
     answered_model: str | None = field(default=None, validator=optional(is_text))
     usage: Usage = field(factory=Usage, validator=instance_of(Usage))
     elapsed: float = field(default=0.0, validator=finite)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse an audit that contradicts itself: a page that was not judged is whole."""
+        need(self.judged <= len(self.verdicts), f"judged must be at most {len(self.verdicts)}, the number of verdicts")
+        whole = not self.degraded and self.active
+        need(whole or not self.dropped, "verdicts must keep every candidate of a page that was not judged")
+        need(self.active or not self.degraded, "degraded must be False where the gate was off")
 
     @property
     def kept(self) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ def _hop(text: str, segments: tuple[re.Pattern[str], ...]) -> tuple[str, ...] | 
     for segment in segments[:-1]:
         match = segment.match(text, position)
         following = match and text.find("<", match.end())
-        tag = ANY_TAG.search(text, following) if following and following > 0 else None
+        tag = ANY_TAG.search(text, following) if following is not None and following >= 0 else None
         if match is None or tag is None:
             return None
         position = tag.start()

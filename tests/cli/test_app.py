@@ -8,6 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from commands import COMMAND, SURROUNDINGS
 from gategrammar.cli._app import app
 
 
@@ -39,3 +40,12 @@ def test_without_the_extra(missing: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == f"gategrammar: {missing} is not installed; run: pip install 'gategrammar[cli]'\n"
+
+
+@pytest.mark.parametrize(("redirect", "why"), [(">/dev/full", "No space left on device"), (">&-", "it is closed")])
+@pytest.mark.parametrize("arguments", ["--help", "--version", "parse --help", "spec", "spec 4", "export ebnf"])
+def test_output_that_cannot_be_written(arguments: str, redirect: str, why: str) -> None:
+    """Whatever a command has to say, an output that cannot take it is exit 2 and one line."""
+    command = ["/bin/sh", "-c", f'"$@" {arguments} {redirect}', "sh", *COMMAND]
+    done = subprocess.run(command, capture_output=True, check=False, env=SURROUNDINGS, text=True)
+    assert (done.returncode, done.stderr) == (2, f"gategrammar: cannot write the output: {why}\n")

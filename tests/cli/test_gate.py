@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,3 +141,47 @@ def test_ctrl_c_while_the_server_is_silent() -> None:
             process.send_signal(signal.SIGINT)
             output, error = process.communicate()
     assert (output, error.strip(), process.returncode) == (b"", b"interrupted, nothing is decided", 130)
+
+
+@pytest.mark.parametrize("options", [("--local",), ()], ids=["local", "off"])
+def test_the_page_is_out_before_anything_is_said(options: tuple[str, ...]) -> None:
+    """Where standard error takes nothing, the page is not lost."""
+    clean = {name: value for name, value in os.environ.items() if name != "TYPESAFE_API_KEY"}
+    command = [program("gategrammar"), "gate", "-", *TASK, *options]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, input=json.dumps(HITS).encode(), stdout=-1, stderr=full, check=False, env=clean)
+    assert json.loads(done.stdout) == (HITS[:1] if options else HITS)
+
+
+@pytest.mark.parametrize("depth", [900, 984, 985, 986, 5000])
+def test_deep_nesting(depth: int) -> None:
+    """A page is narrowed, or refused as nested too deeply, also where it can just be read but not be written."""
+    first, *others = (json.dumps(hit) for hit in HITS)
+    deep = f'{first[:-1]}, "x": {"[" * depth}{"]" * depth}}}'
+    done = run(f"[{', '.join([deep, *others])}]".encode(), *TASK, "--local")
+    assert (done.returncode == 0) != (b"nested too deeply" in done.stderr)
+    assert b"Traceback" not in done.stderr
+
+
+def test_closed_standard_input() -> None:
+    """It is unreadable input like any other."""
+    command = ["/bin/sh", "-c", '"$@" <&-', "sh", program("gategrammar"), "gate", "-", *TASK, "--local"]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 2
+    assert "standard input: cannot be read: standard input is closed" in done.stderr
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    """A page that is not there, or is a folder, is named."""
+    for path, why in ((tmp_path / "none.json", "No such file or directory"), (tmp_path, "Is a directory")):
+        command = [program("gategrammar"), "gate", str(path), *TASK, "--local"]
+        done = subprocess.run(command, capture_output=True, check=False, text=True)
+        assert done.returncode == 2
+        assert f"{path}: cannot be read: {why}" in done.stderr
+
+
+def test_the_name_of_a_variable_is_harmless() -> None:
+    """What reaches the terminal is escaped, what was given as an option too."""
+    done = run(HITS, *TASK, "--api-key-env", "\x1b[31mX")
+    assert b"\x1b" not in done.stderr
+    assert b"\\x1b[31mX" in done.stderr

@@ -31,6 +31,7 @@ from gategrammar.gate.settings import MODES
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed; it comes with the extra 'test'")
 BLOCK = jsonschema.Draft202012Validator(GATED_BLOCK_SCHEMA)
 
+DROPPED = Verdict("a", 0.1, keep=False)
 probabilities = st.none() | st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0])
 
 
@@ -205,11 +206,19 @@ def test_refused_page_is_whole() -> None:
         (lambda: GateDecision(verdicts=("a",), mode="noul", model="m", judged=1), "verdicts"),  # type: ignore[arg-type] # ditto
         (lambda: GateDecision(verdicts=(), mode="zzz", model="m", judged=0), "mode"),  # type: ignore[arg-type] # ditto
         (lambda: GateDecision(verdicts=(), mode="noul", model="m", judged=-1), "judged"),
+        (lambda: GateDecision(verdicts=(), mode="noul", model="m", judged=1), "judged"),
+        (lambda: GateDecision(verdicts=(DROPPED,), mode="noul", model="m", judged=1, degraded=True), "verdicts"),
+        (lambda: GateDecision(verdicts=(DROPPED,), mode="noul", model="m", judged=1, active=False), "verdicts"),
+        (lambda: GateDecision(verdicts=(), mode="noul", model="m", judged=0, active=False, degraded=True), "degraded"),
+        (lambda: Verdict("a", 10**400, keep=True), "value"),
+        (lambda: Verdict("a", 10**5000, keep=True), "value"),
+        (lambda: GateSettings(timeout=10**400), "timeout"),
+        (lambda: GateSettings(min_keep=10**5000), "min_keep"),
     ],
 )
 def test_data_is_checked_when_it_is_made(build: Callable[[], object], field: str) -> None:
     """No record of the gate holds what it should not, and the error names the field."""
-    with pytest.raises(ValueError, match=f"^{field} must be "):
+    with pytest.raises(ValueError, match=f"^{field} must "):
         build()
 
 
