@@ -6,6 +6,9 @@ import pytest
 
 from cases import verdict
 from gategrammar import GateParseError, format_response, parse, try_parse
+from gategrammar.response import lexer
+from gategrammar.response.lalr import load
+from gategrammar.response.lexer import _leading_end, tokens
 from oracle import MODES, Outside, Think, oracle
 
 GOOD = "<think>why</think>\n<check>yes</check>\n<update>m</update>\n<next>end</next>"
@@ -109,6 +112,26 @@ def test_odd_code_points_anywhere(think: Think, outside_text: Outside, odd: str)
     for at in range(len(GOOD) + 1):
         text = GOOD[:at] + odd + GOOD[at:]
         assert verdict(text, think, outside_text) == oracle(text, think, outside_text)
+
+
+def test_think_is_passed_over_as_one_piece() -> None:
+    """The tags in think are no token each, since the parser would copy all it has at each; a second think may follow."""
+    text = GOOD.replace("why", "<think>a</think> b " * 9) + GOOD
+    found = [token.type for token in tokens(load(), text, opened=False, forbid_outside=False)]
+    assert found[:4] == ["THINK_OPEN", "TEXT", "THINK_CLOSE", "CHECK_OPEN"]
+
+
+def test_the_end_of_think_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look may go through all of the text, so looking again at each tag would be quadratic."""
+    looks = []
+
+    def look(*arguments: Any, **keywords: Any) -> int:
+        looks.append(arguments)
+        return _leading_end(*arguments, **keywords)
+
+    monkeypatch.setattr(lexer, "_leading_end", look)
+    try_parse("<think>" * 9 + "<update>")
+    assert len(looks) == 1
 
 
 SIZES = {

@@ -25,6 +25,11 @@ NEXT = "<next>end</next>"
             "</think> has no <think> before it: expected <think>; "
             'if the prompt already ends with <think>, read it with think="prefilled" (at line 1, column 2)',
         ),
+        (
+            "<Think>t</Think>" + CHECK,
+            "<think> is missing: found <check>; "
+            "<Think> is no tag, it has to be spelled <think> (at line 1, column 17)",
+        ),
         ("<think>t", "<think> is not closed: expected </think>, found the end of the text (at line 1, column 9)"),
         (
             "<think>t" + CHECK,
@@ -115,6 +120,35 @@ def test_message_of_absent_think() -> None:
         "think is complete, but <think> follows: expected <check>; "
         'if the text holds its own think, read it with think="required" (at line 1, column 1)'
     )
+
+
+@pytest.mark.parametrize("length", [60, 61])
+def test_a_value_of_sixty_characters_is_shown_whole(length: int) -> None:
+    """What is cut is marked, and what is not cut is not."""
+    error = try_parse(HEAD + f"<check>{'x' * length}</check>")
+    assert str(error).startswith(f"<check> holds '{'x' * 60}':" if length == 60 else f"<check> holds '{'x' * 59}…':")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "hinted"),
+    [(0, 0, True), (9_000, 30_000, True), (30_000, 9_000, True), (15_000, 15_000, False), (9_000, 10_500, True)],
+)
+def test_a_near_miss_is_looked_for_near_the_start_and_the_fault(before: int, after: int, hinted: bool) -> None:
+    """In a long text only its beginning and what stands before the fault are searched."""
+    error = try_parse("x" * before + "<Think>" + "x" * after + "<check>")
+    assert ("<Think> is no tag" in str(error)) == hinted
+
+
+def test_a_near_miss_in_a_complete_element_is_no_hint() -> None:
+    """What the reasoning says of a tag does not explain that the tag is missing."""
+    assert "is no tag" not in str(try_parse("<think>a <Check>yes</Check></think>" + UPDATE))
+
+
+@pytest.mark.parametrize("length", [1, 30_000])
+def test_stray_text_is_searched_for_a_near_miss(length: int) -> None:
+    """A tag that is spelled wrong is stray text; the hint does not depend on how long the response is before it."""
+    error = try_parse(f"<think>{'x' * length}</think><Check>yes</Check>", outside_text="forbid")
+    assert "; <Check> is no tag, it has to be spelled <check> (at line 1" in str(error)
 
 
 def test_a_hint_can_be_replaced() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import strategies
 from cases import verdict_of
-from gategrammar import GateParseError, ResponseStream, try_parse
+from gategrammar import GateParseError, ResponseStream, parse, try_parse
 from gategrammar.response.grammar import OutsideText, Think
 from oracle import oracle
 
@@ -137,6 +137,17 @@ def test_stage_at_the_start(think: Think, stage: str) -> None:
     assert (stream.stage, stream.update_gate, stream.exit_gate, stream.complete) == (stage, None, None, False)
 
 
+@pytest.mark.parametrize(("think", "taken"), [("required", 0), ("prefilled", 7), ("absent", 18)])
+def test_each_mode_to_the_end(think: Think, taken: int) -> None:
+    """However think arrives, the result and its places are those of parse."""
+    text = VALID[taken:]
+    stream = ResponseStream(think=think)
+    stream.feed(text)
+    whole = parse(text, think=think)
+    assert stream.close() == whole
+    assert stream.close().spans == whole.spans
+
+
 def test_reopened_think_is_the_stage_again() -> None:
     """While check is expected, think may open again: the stage says so."""
     stream = ResponseStream()
@@ -164,7 +175,7 @@ def test_a_closed_stream_takes_no_more() -> None:
     stream = ResponseStream()
     stream.feed(VALID)
     assert stream.close() is stream.close()
-    with pytest.raises(RuntimeError, match="a new response needs a new ResponseStream"):
+    with pytest.raises(RuntimeError, match="^this stream is closed; a new response needs a new ResponseStream$"):
         stream.feed("")
 
 

@@ -162,7 +162,6 @@ def failure(
     found: str | None,
     seen: str | None,
     text: str,
-    raw: str | None = None,
 ) -> GateParseError:
     """Build an error: batch and stream say the same of the same fault.
 
@@ -176,18 +175,16 @@ def failure(
         place: line and column of *offset*.
         found: the next tag from there on.
         seen: the wrong value, or the stray text, where the kind is one of :data:`WITH_TEXT`.
-        text: what is known of the response, for the hint.
-        raw: the field of that name; made from *text* if not given.
+        text: the response, or what is kept of it, for the hint and for ``raw``.
     """
-    near = seen or text[:offset] if offset <= 2 * _NEAR else text[:_NEAR] + text[offset - _NEAR : offset]
+    near = seen or text[: min(offset, _NEAR)] + text[max(offset - _NEAR, _NEAR) : offset]
     start = 0
     for tag in any_tag.finditer(near):
         start = tag.end()
     near = near[start:]  # what stands in an element that is complete is no near miss of this one
     element = elements[failed]
-    expected = None
-    if stage.element < len(elements):
-        expected = elements[stage.element].closing.text if stage.inside else elements[stage.element].opening.text
+    # Of an element that is open the message names the closing tag anyway.
+    expected = elements[stage.element].opening.text if stage.element < len(elements) else None
     if kind == StrayTextError.kind:
         found = None
     value = seen if kind == BadValueError.kind else None
@@ -199,7 +196,7 @@ def failure(
         column=place.column,
         found=found,
         value=value,
-        raw=shorten(text, text, len(text)) if raw is None else raw,
+        raw=shorten(text, text, len(text)),
         hint=hint(
             kind,
             element,

@@ -10,7 +10,6 @@ from typing import NoReturn
 from gategrammar.response._tables import ACCEPTING, ELEMENTS, ERRORS, MEANING, MOVES, STAGES, STARTS
 from gategrammar.response.errors import RAW, GateParseError, Place, failure, shorten
 from gategrammar.response.grammar import (
-    ABSENT,
     END_OF_INPUT,
     FORBID,
     IGNORE,
@@ -56,7 +55,7 @@ class ResponseStream:
         self._waiting = ""
         self._arrived = _Excerpt()
         self._content = _Content(_THINK if think == PREFILLED else None)
-        self._texts: dict[int, str] = {_THINK: ""} if think == ABSENT else {}
+        self._texts: dict[int, str] = {_THINK: ""}  # which it stays where think is absent
         self._spans: dict[int, Span] = {}
         self._verdict: GateResponse | GateParseError | None = None
 
@@ -195,7 +194,6 @@ class ResponseStream:
 
     def _fail(self, token: str, offset: int, place: Place, *, found: str | None, seen: str | None) -> NoReturn:
         kind, failed = ERRORS[self._state][token]
-        raw = self._arrived.raw()
         self._verdict = failure(
             ELEMENTS,
             ANY_TAG,
@@ -206,8 +204,7 @@ class ResponseStream:
             place=place,
             found=found,
             seen=seen,
-            text=raw,
-            raw=raw,
+            text=self._arrived.raw(),
         )
         raise self._verdict
 
