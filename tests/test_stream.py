@@ -207,6 +207,43 @@ def test_places_do_not_depend_on_the_split(unit: str) -> None:
     assert (error.line, error.column) == (whole.line, whole.column)
 
 
+@pytest.mark.parametrize("rest", ["y", "ye<", "yes", "yes <", "yes</chec", "no</next", "yes</chec ", "<", " ", "</check"])
+def test_a_value_at_the_end_of_the_input(rest: str) -> None:
+    """When the text ends, what waited is part of the value or the beginning of its closing tag, as for parse."""
+    text = "<think></think><check>" + rest
+    stream = ResponseStream()
+    with pytest.raises(GateParseError) as caught:
+        stream.feed(text)
+        stream.close()
+    whole = try_parse(text)
+    assert isinstance(whole, GateParseError)
+    assert caught.value.to_dict() == whole.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "value", "message"),
+    [
+        ("<think></think><check>ye</check>", "</check>", "ye", "<check> holds 'ye': expected 'yes' or 'no'"),
+        ("<think></think><update>", "<update>", None, "<check> is missing: found <update>"),
+        ("<think>a<check>", "<check>", None, "<think> is not closed: expected </think>, found <check>"),
+        ("<think>", None, None, "<think> is not closed: expected </think>, found the end of the text"),
+        ("<think></think>\n So", None, None, "text outside the elements, 'So': expected <check>"),
+    ],
+)
+def test_what_an_error_says(text: str, found: str | None, value: str | None, message: str) -> None:
+    """Where no more had arrived than the fault, the fields and the words are those of parse."""
+    stream = ResponseStream(outside_text="forbid")
+    with pytest.raises(GateParseError) as caught:
+        stream.feed(text)
+        stream.close()
+    error = caught.value
+    assert (error.found, error.value) == (found, value)
+    assert str(error).startswith(f"{message} (at line ")
+    whole = try_parse(text, outside_text="forbid")
+    assert isinstance(whole, GateParseError)
+    assert error.to_dict() == whole.to_dict()
+
+
 def test_what_had_arrived_is_shown() -> None:
     """An error in a long stream shows head and tail of what had arrived, in 200 code points."""
     raw = failure(ResponseStream(), ["<think>", *(f"{number} " for number in range(10_000)), "the end<update>"]).raw

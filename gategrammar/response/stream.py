@@ -114,8 +114,7 @@ class ResponseStream:
         """
         self._raise_again()
         if self._verdict is None:
-            rest, self._waiting = self._waiting, ""
-            self._take_text(rest, last=True)
+            self._take_text(self._waiting, last=True)
             if self._state not in ACCEPTING:
                 self._refuse(END_OF_INPUT)
             texts, spans = self._texts, self._spans
