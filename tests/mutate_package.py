@@ -124,7 +124,13 @@ def main() -> int:
         create_mutants(1)
     mutants = Mutants(sys.argv[1:])
     chosen = config()
-    arguments = ["--rootdir=.", "--tb=native", "-q", *chosen.pytest_add_cli_args, *chosen.pytest_add_cli_args_test_selection]
+    arguments = [
+        "--rootdir=.",
+        "--tb=native",
+        "-q",
+        *chosen.pytest_add_cli_args,
+        *chosen.pytest_add_cli_args_test_selection,
+    ]
     os.chdir("mutants")
     if code := pytest.main(arguments, plugins=[mutants]):
         return code

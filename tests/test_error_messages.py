@@ -27,8 +27,7 @@ NEXT = "<next>end</next>"
         ),
         (
             "<Think>t</Think>" + CHECK,
-            "<think> is missing: found <check>; "
-            "<Think> is no tag, it has to be spelled <think> (at line 1, column 17)",
+            "<think> is missing: found <check>; <Think> is no tag, it has to be spelled <think> (at line 1, column 17)",
         ),
         ("<think>t", "<think> is not closed: expected </think>, found the end of the text (at line 1, column 9)"),
         (

@@ -93,6 +93,21 @@ def test_readers_agree_on_long_texts(part: int, monkeypatch: pytest.MonkeyPatch)
     assert sum(check(text, chance) for text in documents.mutations(500, seed=100 + part)) > 100
 
 
+@pytest.mark.parametrize(("think", "taken"), [("required", 0), ("prefilled", 7), ("absent", 18)])
+def test_the_reference_parser_reads_what_is_valid(think: Think, taken: int) -> None:
+    """It is asked for errors alone as long as the readers agree, so what it makes of a response is said here."""
+    text = "<think>why </think> <check> yes</check><update> m\n</update><next>end </next>"[taken:]
+    response = read(text, think, "ignore")
+    assert response == GateResponse("" if think == "absent" else "why", True, "m", True)  # noqa: FBT003 - the fields
+    contents = [text[slice(*span)] for span in response.spans if span]
+    assert contents == ["why", "yes", "m", "end"][think == "absent" :]
+
+
+def test_the_reference_parser_reads_a_think_that_ends_at_once() -> None:
+    """The offset 0 is a place like any other."""
+    assert read("</think><check>no</check><update></update><next>end</next>", "prefilled", "ignore").think == ""
+
+
 def test_patterns_take_what_nests_nothing() -> None:
     """The patterns take a plain response in every mode, so it is not the automaton that makes the tests pass."""
     for think, outside_text in MODES:

@@ -207,7 +207,9 @@ def test_places_do_not_depend_on_the_split(unit: str) -> None:
     assert (error.line, error.column) == (whole.line, whole.column)
 
 
-@pytest.mark.parametrize("rest", ["y", "ye<", "yes", "yes <", "yes</chec", "no</next", "yes</chec ", "<", " ", "</check"])
+@pytest.mark.parametrize(
+    "rest", ["y", "ye<", "yes", "yes <", "yes</chec", "no</next", "yes</chec ", "<", " ", "\x1c", "no \x1c"]
+)
 def test_a_value_at_the_end_of_the_input(rest: str) -> None:
     """When the text ends, what waited is part of the value or the beginning of its closing tag, as for parse."""
     text = "<think></think><check>" + rest
@@ -252,14 +254,36 @@ def test_what_had_arrived_is_shown() -> None:
     assert raw.endswith("9999 the end<update>")
 
 
+@pytest.mark.parametrize("length", [200, 201])
+def test_what_had_arrived_is_cut_like_a_text(length: int) -> None:
+    """What fits is kept whole; of more, head and tail are what parse would keep."""
+    text = "".join(map(str, range(200)))[: length - 8] + "<update>"
+    whole = try_parse(text)
+    assert isinstance(whole, GateParseError)
+    assert failure(ResponseStream(), text).raw == whole.raw
+    assert (whole.raw == text) == (length == 200)
+
+
+def test_small_pieces_are_put_together() -> None:
+    """A content of many pieces is kept as few strings, and nothing of it is lost."""
+    pieces = [f"{number} " for number in range(2_000)]
+    stream = ResponseStream()
+    stream.feed("<think></think><check>yes</check><update>")
+    for piece in pieces:
+        stream.feed(piece)
+    assert len(stream._content._chunks) + len(stream._content._pieces) < 600
+    stream.feed("</update><next>end</next>")
+    assert stream.close().candidate == "".join(pieces).strip()
+
+
 def test_memory_is_what_the_result_needs() -> None:
     """Text outside the elements is not kept, however long it is, nor is white space around a value."""
     stream = ResponseStream()
     stream.feed("<think>a</think><check>")
     tracemalloc.start()
-    for text in (" ", "yes </check>", "x y ", "<update>m</update>", "z "):
-        for _ in range(20_000 if text.strip() in ("x y", "z") else 1):
-            stream.feed(text)
+    for text in (" ", "yes</check>", "x y ", "<update>m</update>", "z "):
+        for _ in range(1 if "<" in text else 200):
+            stream.feed(text if "<" in text else text * 100)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20_000

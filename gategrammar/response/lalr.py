@@ -44,9 +44,7 @@ def compile_grammar(source: str) -> Grammar:
         GrammarError: it is no sequence of tagged elements.
         lark.exceptions.GrammarError: it is no grammar, or not LALR(1).
     """
-    return describe(
-        Lark(source, parser="lalr", lexer=TokenFeed, start=[RESPONSE, ANSWER], maybe_placeholders=False),
-    )
+    return describe(Lark(source, parser="lalr", lexer=TokenFeed, start=[RESPONSE, ANSWER]))
 
 
 def read(text: str, think: Think, outside_text: OutsideText) -> GateResponse:

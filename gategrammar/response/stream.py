@@ -131,17 +131,15 @@ class ResponseStream:
         """Take settled text that holds no tag; *last*: it may be the beginning of one, and the input ends behind it."""
         number, inside = STAGES[self._state]
         content = self._content
-        if not inside:
-            stray = skip_space(text, 0, len(text))
-            if self._forbid and stray < len(text):
-                self._pass(text[:stray])
-                self._refuse(OUTSIDE, seen=text[stray:])
-        elif (values := ELEMENTS[number].values) is not None:
+        if inside and (values := ELEMENTS[number].values) is not None:
             settled, rest = ("", text) if last else (text, "")
             content.grow(settled)
             if not may_grow(content.value, values, ELEMENTS[number].closing.text, rest):
                 self._refuse_value(content.value + rest)
-        if content.number is not None and text:
+        elif not inside and self._forbid and (stray := skip_space(text, 0, len(text))) < len(text):
+            self._pass(text[:stray])
+            self._refuse(OUTSIDE, seen=text[stray:])
+        elif content.number is not None and text:
             content.add(text)
         self._pass(text)
 
@@ -219,7 +217,7 @@ class _Content:
         number: which element it is.
         offset: where the content begins.
         place: that place for people.
-        value: its text as far as it matters for a value: no white space before it, and one character for all behind it.
+        value: if it has to be a value, its text: no white space before it, and one character for all behind it.
     """
 
     def __init__(self, number: int | None = None, offset: int = 0, place: Place | None = None) -> None:
@@ -227,13 +225,14 @@ class _Content:
         self.offset = offset
         self.place = place or Place()
         self.value = ""
+        self._skipped = 0
         self._length = 0
         self._closed = 0
         self._chunks: list[str] = []
         self._pieces: list[str] = []
 
     def add(self, text: str) -> None:
-        """Take more of the content; small pieces are put together, since each costs as much as fifty characters."""
+        """Take more of a free text; small pieces are put together, since each costs as much as fifty characters."""
         self._pieces.append(text)
         self._length += len(text)
         if len(self._pieces) == _PIECES:
@@ -242,10 +241,12 @@ class _Content:
 
     def grow(self, text: str) -> None:
         """Take more of a value; its length stays that of the longest value, however much white space comes."""
-        text = (self.value + text).lstrip(WHITE_SPACE)
-        self.value = text.rstrip(WHITE_SPACE)
-        if self.value != text:
-            self.value += text[len(self.value)]
+        text = self.value + text
+        begun = text.lstrip(WHITE_SPACE)
+        self._skipped += len(text) - len(begun)
+        self.value = begun.rstrip(WHITE_SPACE)
+        if self.value != begun:
+            self.value += begun[len(self.value)]
 
     def close(self) -> None:
         """Note that the content ends here, unless the element is opened again."""
@@ -253,6 +254,10 @@ class _Content:
 
     def trimmed(self) -> tuple[str, Span]:
         """Return the content up to where it was closed last, and its span."""
+        if self.value:
+            value = self.value.rstrip(WHITE_SPACE)
+            start = self.offset + self._skipped
+            return value, (start, start + len(value))
         text = "".join((*self._chunks, *self._pieces))
         start, end = trim(text, 0, self._closed)
         return text[start:end], (self.offset + start, self.offset + end)

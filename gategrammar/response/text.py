@@ -11,7 +11,7 @@ WHITE_SPACE = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 
-_space_run = re.compile(f"[{WHITE_SPACE}]*")
+_no_space = re.compile(f"[^{WHITE_SPACE}]")
 
 
 def check_text(text: object) -> None:
@@ -26,8 +26,8 @@ def check_text(text: object) -> None:
 
 def skip_space(text: str, start: int, end: int) -> int:
     """Return the offset of the first character of ``text[start:end]`` that is not white space, or *end*."""
-    run = _space_run.match(text, start, end)
-    return run.end() if run else start
+    found = _no_space.search(text, start, end)
+    return found.start() if found else end
 
 
 def skip_space_back(text: str, start: int, end: int) -> int:
@@ -43,7 +43,7 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
     return start, skip_space_back(text, start, end)
 
 
-def may_grow(text: str, values: Iterable[str], closing: str, rest: str = "") -> bool:
+def may_grow(text: str, values: Iterable[str], closing: str, rest: str) -> bool:
     """Tell whether *text* and then *rest* can be the beginning of an allowed value and its closing tag.
 
     Args:
