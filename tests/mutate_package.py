@@ -1,12 +1,12 @@
-"""Mutation testing of the package: mutmut makes the mutants, and one process that has collected the tests forks for each.
+"""Mutation testing of the package: mutmut makes the mutants, and a process that has collected the tests forks for each.
 
     pip install -e '.[dev]' mutmut==3.8.1
     python tests/mutate_package.py                  # all mutants, some minutes
     python tests/mutate_package.py '*lexer*'        # those whose names match
     mutmut show NAME                                # what a mutant changes
 
-``mutmut run`` takes the same settings (pyproject.toml) and gives the same verdicts, but has each mutant collect the tests
-anew, which takes hours. The exit code is 1 if a mutant survived that ``tests/MUTANTS.md`` does not explain.
+``mutmut run`` takes the same settings (pyproject.toml), but has each mutant collect the tests anew, and shrink what
+Hypothesis finds, which takes hours. The exit code is 1 if a mutant survived that ``tests/MUTANTS.md`` does not explain.
 """
 
 import contextlib

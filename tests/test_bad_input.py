@@ -115,7 +115,7 @@ def test_odd_code_points_anywhere(think: Think, outside_text: Outside, odd: str)
 
 
 def test_think_is_passed_over_as_one_piece() -> None:
-    """The tags in think are no token each, since the parser would copy all it has at each; a second think may follow."""
+    """The tags in think are no token each, since the parser would copy all it has at each; a response may follow."""
     text = GOOD.replace("why", "<think>a</think> b " * 9) + GOOD
     found = [token.type for token in tokens(load(), text, opened=False, forbid_outside=False)]
     assert found[:4] == ["THINK_OPEN", "TEXT", "THINK_CLOSE", "CHECK_OPEN"]

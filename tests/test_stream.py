@@ -31,10 +31,11 @@ def fails_at(text: str, **modes: str) -> int:
 
 
 def failure(stream: ResponseStream, pieces: Iterable[str]) -> GateParseError:
-    """Feed *pieces* and return the error that must come."""
+    """Feed *pieces*, close, and return the error that must come."""
     try:
         for piece in pieces:
             stream.feed(piece)
+        stream.close()
     except GateParseError as error:
         return error
     raise AssertionError("the stream took it all")
@@ -175,7 +176,7 @@ def test_a_closed_stream_takes_no_more() -> None:
     stream = ResponseStream()
     stream.feed(VALID)
     assert stream.close() is stream.close()
-    with pytest.raises(RuntimeError, match="^this stream is closed; a new response needs a new ResponseStream$"):
+    with pytest.raises(RuntimeError, match=r"^this stream is closed; a new response needs a new ResponseStream$"):
         stream.feed("")
 
 
@@ -213,13 +214,9 @@ def test_places_do_not_depend_on_the_split(unit: str) -> None:
 def test_a_value_at_the_end_of_the_input(rest: str) -> None:
     """When the text ends, what waited is part of the value or the beginning of its closing tag, as for parse."""
     text = "<think></think><check>" + rest
-    stream = ResponseStream()
-    with pytest.raises(GateParseError) as caught:
-        stream.feed(text)
-        stream.close()
     whole = try_parse(text)
     assert isinstance(whole, GateParseError)
-    assert caught.value.to_dict() == whole.to_dict()
+    assert failure(ResponseStream(), [text]).to_dict() == whole.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -234,11 +231,7 @@ def test_a_value_at_the_end_of_the_input(rest: str) -> None:
 )
 def test_what_an_error_says(text: str, found: str | None, value: str | None, message: str) -> None:
     """Where no more had arrived than the fault, the fields and the words are those of parse."""
-    stream = ResponseStream(outside_text="forbid")
-    with pytest.raises(GateParseError) as caught:
-        stream.feed(text)
-        stream.close()
-    error = caught.value
+    error = failure(ResponseStream(outside_text="forbid"), [text])
     assert (error.found, error.value) == (found, value)
     assert str(error).startswith(f"{message} (at line ")
     whole = try_parse(text, outside_text="forbid")
