@@ -6,8 +6,9 @@ import pytest
 
 from cases import verdict
 from gategrammar import GateParseError, format_response, parse, try_parse
+from gategrammar._resources import resource
 from gategrammar.response import lexer
-from gategrammar.response.lalr import load
+from gategrammar.response.lalr import compile_grammar, load
 from gategrammar.response.lexer import _leading_end, tokens
 from oracle import MODES, Outside, Think, oracle
 
@@ -119,6 +120,15 @@ def test_think_is_passed_over_as_one_piece() -> None:
     text = GOOD.replace("why", "<think>a</think> b " * 9) + GOOD
     found = [token.type for token in tokens(load(), text, opened=False, forbid_outside=False)]
     assert found[:4] == ["THINK_OPEN", "TEXT", "THINK_CLOSE", "CHECK_OPEN"]
+
+
+def test_an_element_that_does_not_repeat_is_cut_at_every_tag() -> None:
+    """If the grammar let think neither nest nor repeat, a second opening tag would be the parser's to refuse."""
+    source = resource("grammar/response.lark").read_text("utf-8")
+    start, end = source.index("think: _closed"), source.index("check:  ")
+    grammar = compile_grammar(source[:start] + "think: THINK_OPEN TEXT THINK_CLOSE\n" + source[end:])
+    found = [token.type for token in tokens(grammar, "<think><think></think>", opened=False, forbid_outside=False)]
+    assert found == ["THINK_OPEN", "TEXT", "THINK_OPEN", "TEXT", "THINK_CLOSE"]
 
 
 def test_the_end_of_think_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,10 +178,8 @@ def failure(
         text: the response, or what is kept of it, for the hint and for ``raw``.
     """
     near = seen or text[: min(offset, _NEAR)] + text[max(offset - _NEAR, _NEAR) : offset]
-    start = 0
-    for tag in any_tag.finditer(near):
-        start = tag.end()
-    near = near[start:]  # what stands in an element that is complete is no near miss of this one
+    # What stands in an element that is complete is no near miss of this one.
+    near = any_tag.split(near)[-1]
     element = elements[failed]
     # Of an element that is open the message names the closing tag anyway.
     expected = elements[stage.element].opening.text if stage.element < len(elements) else None

@@ -94,10 +94,12 @@ def _content(element: Element, text: str, start: int, end: int, *, last: bool) -
     if terminal is not None:
         yield _token(terminal, left, right)
         return
-    closing = element.closing.text
-    settled = unsettled(text, start, [closing]) if last else end
-    if not (last and may_grow(text[start:settled], element.values, closing, text[settled:])):
-        yield _token(TEXT, start, end)
+    if last:
+        closing = element.closing.text
+        settled = unsettled(text, start, [closing])
+        if may_grow(text[start:settled], element.values, closing, text[settled:]):
+            return
+    yield _token(TEXT, start, end)
 
 
 def _token(terminal: str, start: int, end: int) -> Token:
