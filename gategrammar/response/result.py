@@ -1,7 +1,7 @@
 """What a response says: two gates, a candidate memory and the reasoning, with their places in the text."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, final
 
 import attrs
 
@@ -30,6 +30,7 @@ class _Placed:
     _located: Located
 
 
+@final
 @attrs.frozen
 class GateResponse(_Placed):
     """One parsed gate response: (U_t, M̂_t, E_t) of arXiv 2602.10560, and the reasoning before it (SPEC §8).
