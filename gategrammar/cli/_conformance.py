@@ -150,20 +150,20 @@ class _Table:
     def close(self) -> None:
         """Print the table."""
         every = [outcome for outcomes in self._outcomes.values() for outcome in outcomes]
-        self._console.print(Text(f"{'rule':5} {'pass':>5} {'fail':>5} {'skip':>5}  what it says", terminal.STRONG))
+        self._console.print(Text(f"{'section':8} {'pass':>5} {'fail':>5} {'skip':>5}  what it says", terminal.STRONG))
         for rule, outcomes in self._outcomes.items():
             if outcomes:
                 self._console.print(_counts(rule or "-", outcomes, RULES.get(rule, "cases without a rule")))
             for outcome in outcomes:
                 if outcome.failure:
-                    self._console.print(Text(f"      {harmless(outcome.case.name)}: {_said(outcome.failure)}"))
+                    self._console.print(Text(f"         {harmless(outcome.case.name)}: {_said(outcome.failure)}"))
         self._console.print(_counts("all", every, ""))
         failures = [outcome.failure.kind for outcome in every if outcome.failure]
         for kind, meaning in KINDS.items():
             if count := failures.count(kind):
-                self._console.print(Text(f"{count:17}        {kind}: {meaning}"))
+                self._console.print(Text(f"{count:20}        {kind}: {meaning}"))
         if skipped := sum(outcome.skipped for outcome in every):
-            self._console.print(Text(f"{skipped:23}  skipped: {_SKIPPED}"))
+            self._console.print(Text(f"{skipped:26}  skipped: {_SKIPPED}"))
 
 
 def _said(failure: Failure) -> str:
@@ -173,7 +173,7 @@ def _said(failure: Failure) -> str:
 def _counts(rule: str, outcomes: Sequence[_Outcome], title: str) -> Text:
     failed = sum(outcome.failure is not None for outcome in outcomes)
     skipped = sum(outcome.skipped for outcome in outcomes)
-    line = Text(f"{harmless(rule):5} ")
+    line = Text(f"{harmless(rule):8} ")
     line.append(f"{len(outcomes) - failed - skipped:5}", terminal.GOOD)
     line.append(f" {failed:5}", terminal.BAD if failed else terminal.ASIDE)
     line.append(f" {skipped:5}", "" if skipped else terminal.ASIDE)

@@ -54,18 +54,18 @@ def test_a_table_of_rules(tmp_path: Path) -> None:
     done = run("--cases", cases, "--command", program(tmp_path, f"print({ANSWER!r})"))
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
-        "rule   pass  fail  skip  what it says",
-        "1.1       0     0     1  every code point may stand in a text",
-        "2.2       0     1     0  check and next hold exactly one value",
-        "      wrong: differs: result.exit_gate is false, not true",
-        "3         1     0     0  the result and its spans",
-        "-         0     1     0  cases without a rule",
-        f"      bad: accepts: result is {json.dumps(RESULT)}; "
+        "section   pass  fail  skip  what it says",
+        "2.1          0     0     1  every code point may stand in a text",
+        "5.1          0     1     0  check and next hold exactly one value",
+        "         wrong: differs: result.exit_gate is false, not true",
+        "8            1     0     0  the result and its spans",
+        "-            0     1     0  cases without a rule",
+        f"         bad: accepts: result is {json.dumps(RESULT)}; "
         'due was error {"kind": "missing", "tag": "think", "offset": 0}',
-        "all       1     2     1  ",
-        "                1        accepts: read as a response what is none",
-        "                1        differs: read something else, or named another error",
-        "                      1  skipped: holds a lone surrogate, which no UTF-8 text can",
+        "all          1     2     1  ",
+        "                   1        accepts: read as a response what is none",
+        "                   1        differs: read something else, or named another error",
+        "                         1  skipped: holds a lone surrogate, which no UTF-8 text can",
     ]
 
 
@@ -108,7 +108,7 @@ def test_programs_that_do_not_answer(tmp_path: Path, case: str, source: str, sai
     limit = "0.5" if "sleep" in source else "60"
     done = run("--cases", case, "--timeout", limit, "--command", program(tmp_path, source))
     assert done.returncode == 1
-    assert f"      one: {said}" in done.stdout.splitlines()
+    assert f"         one: {said}" in done.stdout.splitlines()
 
 
 def test_what_a_program_leaves_running_is_not_waited_for(tmp_path: Path, case: str) -> None:
@@ -145,7 +145,7 @@ def test_programs_that_cannot_be_run(case: str, command: str, message: str) -> N
     ("line", "message"),
     [
         ("{", "not JSON: Expecting property name enclosed in double quotes"),
-        ('{"name": "n"}', "a case has a field 'text' that is a string"),
+        ('{"name": "n"}', "the field 'text' of a case is missing, or not a string"),
         ('{"name": "n", "text": "", "expect": {}, "think": "no"}', "think must be one of"),
     ],
 )
