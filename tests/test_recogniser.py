@@ -118,9 +118,37 @@ def test_patterns_take_what_nests_nothing() -> None:
         assert recogniser._hop(text, segments)
 
 
-def test_spans_are_found_when_asked_for() -> None:
-    """A recognised response looks its places up in the text, once."""
-    response = recognise("<think> a </think><check>no</check><update>b</update><next>end</next>", "required", "ignore")
+@pytest.mark.parametrize(
+    ("text", "think", "outside_text"),
+    [
+        ("x" * 5_000, "required", "ignore"),
+        ("<think>" + "x" * 5_000, "required", "ignore"),
+        ("<think></think><check>yes</check><update>" + "<x>" * 5_000, "required", "ignore"),
+        ("<think></think><check>yes</check><update></update>" + "x" * 5_000, "required", "ignore"),
+        ("<check>yes</check><update></update><next>end</next>" + "x" * 5_000, "absent", "forbid"),
+    ],
+)
+def test_long_texts_that_are_no_response(text: str, think: Think, outside_text: OutsideText) -> None:
+    """A long text may end before any of its tags."""
+    assert recognise(text, think, outside_text) is None
+    assert isinstance(reference(text, think, outside_text), GateParseError)
+
+
+@pytest.mark.parametrize("begin", ["</think>", "x</think>", " </think>"])
+def test_long_texts_need_no_walk(begin: str) -> None:
+    """Wherever the first tag stands, a long response that nests nothing is not walked tag by tag, which costs more."""
+    text = begin + "<check>no</check><update>b</update><next>end</next>" + " " * 5_000
+    response = recognise(text, "prefilled", "ignore")
+    assert response is not None
+    assert not isinstance(response._located, Spans)
+    assert response.think == begin.removesuffix("</think>").strip()
+
+
+@pytest.mark.parametrize("length", [0, 10_000])
+def test_spans_are_found_when_asked_for(length: int) -> None:
+    """A recognised response looks its places up in the text, once, whichever way it was recognised."""
+    text = "<think> a </think><check>no</check><update>b</update><next>end</next>" + " " * length
+    response = recognise(text, "required", "ignore")
     assert response is not None
     assert not isinstance(response._located, Spans)
     assert response.spans == ((8, 9), (25, 27), (43, 44), (59, 62))

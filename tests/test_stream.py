@@ -274,9 +274,10 @@ def test_memory_is_what_the_result_needs() -> None:
     stream = ResponseStream()
     stream.feed("<think>a</think><check>")
     tracemalloc.start()
-    for text in (" ", "yes</check>", "x y ", "<update>m</update>", "z "):
-        for _ in range(1 if "<" in text else 200):
-            stream.feed(text if "<" in text else text * 100)
+    for much, then in ((" ", "yes"), (" ", "</check>"), ("x y ", "<update>m</update>"), ("z ", "")):
+        for _ in range(200):
+            stream.feed(much * 100)
+        stream.feed(then)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20_000

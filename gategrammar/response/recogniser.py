@@ -106,8 +106,8 @@ def _hop(text: str, segments: tuple[re.Pattern[str], ...]) -> tuple[str, ...] | 
     position = 0
     for segment in segments[:-1]:
         match = segment.match(text, position)
-        following = match and text.find("<", match.end())
-        tag = ANY_TAG.search(text, following) if following is not None and following >= 0 else None
+        following = text.find("<", match.end()) if match else -1
+        tag = ANY_TAG.search(text, following) if following >= 0 else None
         if match is None or tag is None:
             return None
         position = tag.start()
