@@ -88,6 +88,17 @@ NEXT = "<next>end</next>"
             HEAD + "<check> ye",
             "<check> is not closed: expected </check>, found the end of the text (at line 2, column 11)",
         ),
+        (
+            HEAD + "<check>yes</Check>" + UPDATE,
+            "<check> holds 'yes</Check>': expected 'yes' or 'no'; "
+            "</Check> is no tag, it has to be spelled </check> (at line 2, column 8)",
+        ),
+        (
+            HEAD + CHECK + "<Check>" + CHECK,
+            "check is complete, but <check> follows: expected <update> (at line 3, column 8)",
+        ),
+        (HEAD + CHECK + HEAD, "think is complete, but <think> follows: expected <update> (at line 3, column 1)"),
+        (HEAD + CHECK + "</think>", "think is complete, but </think> follows: expected <update> (at line 3, column 1)"),
         (HEAD + CHECK + CHECK, "check is complete, but <check> follows: expected <update> (at line 3, column 1)"),
         (
             HEAD + CHECK + "<update>m</ update>\n" + NEXT,
@@ -148,6 +159,12 @@ def test_stray_text_is_searched_for_a_near_miss(length: int) -> None:
     """A tag that is spelled wrong is stray text; the hint does not depend on how long the response is before it."""
     error = try_parse(f"<think>{'x' * length}</think><Check>yes</Check>", outside_text="forbid")
     assert "; <Check> is no tag, it has to be spelled <check> (at line 1" in str(error)
+
+
+def test_a_closing_tag_does_not_point_to_a_mode() -> None:
+    """A text that holds no <think> does not hold its own think."""
+    error = try_parse("t</think>" + CHECK, think="absent")
+    assert str(error) == "think is complete, but </think> follows: expected <check> (at line 1, column 2)"
 
 
 def test_a_hint_can_be_replaced() -> None:
