@@ -118,7 +118,7 @@ def main() -> int:
     if "--list" in sys.argv[1:]:
         print(*found, sep="\n")
         return 0
-    survivors = []
+    survived = []
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
         for name in ("gategrammar", "grammar", "fixtures", "tests"):
@@ -131,10 +131,11 @@ def main() -> int:
             (folder / GRAMMAR).write_text(text, "utf-8")
             what = noticed(folder)
             print(f"{name}: {what or EQUIVALENT.get(name) or 'SURVIVED'}", flush=True)
-            if what is None and name not in EQUIVALENT:
-                survivors.append(name)
-    equivalent = len(EQUIVALENT.keys() & found.keys())
-    print(f"{len(found)} mutants, {equivalent} equivalent, {len(survivors)} of the others survived")
+            if what is None:
+                survived.append(name)
+    survivors = [name for name in survived if name not in EQUIVALENT]
+    killed = len(found) - len(survived)
+    print(f"{len(found)} mutants, {killed} killed, {len(survived) - len(survivors)} equivalent, {len(survivors)} survived")
     return 1 if survivors else 0
 
 
