@@ -135,7 +135,9 @@ def main() -> int:
                 survived.append(name)
     survivors = [name for name in survived if name not in EQUIVALENT]
     killed = len(found) - len(survived)
-    print(f"{len(found)} mutants, {killed} killed, {len(survived) - len(survivors)} equivalent, {len(survivors)} survived")
+    print(
+        f"{len(found)} mutants, {killed} killed, {len(survived) - len(survivors)} equivalent, {len(survivors)} survived"
+    )
     return 1 if survivors else 0
 
 
