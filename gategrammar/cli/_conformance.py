@@ -177,4 +177,4 @@ def _counts(rule: str, outcomes: Sequence[_Outcome], title: str) -> Text:
     line.append(f"{len(outcomes) - failed - skipped:5}", terminal.GOOD)
     line.append(f" {failed:5}", terminal.BAD if failed else terminal.ASIDE)
     line.append(f" {skipped:5}", "" if skipped else terminal.ASIDE)
-    return line.append(f"  {title}")
+    return line.append(f"  {title}" if title else "")

@@ -62,7 +62,7 @@ def test_a_table_of_rules(tmp_path: Path) -> None:
         "-            0     1     0  cases without a rule",
         f"         bad: accepts: result is {json.dumps(RESULT)}; "
         'due was error {"kind": "missing", "tag": "think", "offset": 0}',
-        "all          1     2     1  ",
+        "all          1     2     1",
         "                   1        accepts: read as a response what is none",
         "                   1        differs: read something else, or named another error",
         "                         1  skipped: holds a lone surrogate, which no UTF-8 text can",
