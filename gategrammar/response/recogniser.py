@@ -106,9 +106,11 @@ def _hop(text: str, segments: tuple[re.Pattern[str], ...]) -> tuple[str, ...] | 
     position = 0
     for segment in segments[:-1]:
         match = segment.match(text, position)
-        following = text.find("<", match.end()) if match else -1
+        if match is None:
+            return None
+        following = text.find("<", match.end())
         tag = ANY_TAG.search(text, following) if following >= 0 else None
-        if match is None or tag is None:
+        if tag is None:
             return None
         position = tag.start()
         contents += (*match.groups(), text[match.end() : skip_space_back(text, match.end(), position)])
