@@ -74,7 +74,7 @@ def unfit(peer: Callable[[str], object], text: str) -> str:
         return "–"
     try:
         peer(text)
-    except Exception as error:  # noqa: BLE001 -- the peers raise what they like
+    except Exception as error:  # noqa: BLE001 - the peers raise what they like
         return type(error).__name__
     return ""
 

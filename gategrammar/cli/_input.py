@@ -137,7 +137,7 @@ def _message(row: Row, path: Sequence[str], value: dict[str, Any], index: int) -
     try:
         return unpack(value, index)
     except (TypeError, ValueError) as error:
-        place = [*path, "choices", str(index)] if index else path
+        place = [*path, "choices", str(index)] if isinstance(value.get("choices"), list) else path
         return fault(row, f"{_named('.'.join(place))} holds no chat message: {error}", _INTO)
 
 

@@ -6,8 +6,7 @@ a value for either, and a page that has colours of its own may set them (``--rai
 
 from collections.abc import Iterable, Iterator
 
-# The library carries annotations, but no marker that says so.
-from railroad import (  # type: ignore[import-untyped]
+from railroad import (  # type: ignore[import-untyped] # it carries annotations, but no marker that says so
     Choice,
     Diagram,
     DiagramItem,

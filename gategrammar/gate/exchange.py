@@ -70,8 +70,10 @@ class Reply:
 
     status: int = field(validator=is_count)
     body: bytes | Refused = field(repr=False, validator=instance_of((bytes, Refused)))
-    # type: an abstract class is good enough for isinstance().
-    headers: Mapping[str, str] = field(repr=False, validator=instance_of(Mapping))  # type: ignore[type-abstract]
+    headers: Mapping[str, str] = field(
+        repr=False,
+        validator=instance_of(Mapping),  # type: ignore[type-abstract] # good enough for isinstance()
+    )
 
 
 class Wire(Protocol):

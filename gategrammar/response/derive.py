@@ -39,6 +39,7 @@ from gategrammar.response.grammar import (
     Tag,
 )
 from gategrammar.response.lalr import MEANING, classify, load, stage_of
+from gategrammar.response.result import GateResponse, Spans
 from gategrammar.response.text import WHITE_SPACE
 
 #: The states of Lark's parser, the current one last.
@@ -83,8 +84,8 @@ def alphabet(grammar: Grammar) -> tuple[str, ...]:
 
 
 def _parse_table(grammar: Grammar) -> "ParseTableBase[int]":
-    """Return Lark's table: the parser as data. Lark has no public name for it."""
-    table: ParseTableBase[int] = grammar.lark.parser.parser._parse_table  # noqa: SLF001 - see above
+    """Return Lark's table: the parser as data."""
+    table: ParseTableBase[int] = grammar.lark.parser.parser._parse_table  # noqa: SLF001 - no public name
     return table
 
 
@@ -229,10 +230,11 @@ def _check_meaning(grammar: Grammar) -> None:
     Raises:
         GrammarError: it says what is to be added where.
     """
-    shape = [(element.name, element.values is None) for element in grammar.elements]
-    if shape != [("think", True), ("check", False), ("update", True), ("next", False)]:
+    shape = [(element.name, str if element.values is None else bool) for element in grammar.elements]
+    fields = list(zip(Spans._fields, GateResponse.__annotations__.values(), strict=True))
+    if shape != fields:
         raise GrammarError(
-            f"GateResponse has the fields of think, check, update and next, but the grammar has "
+            f"GateResponse has the fields of {', '.join(Spans._fields)}, but the grammar has "
             f"{', '.join(element.name for element in grammar.elements)}: give it a field first (result.py, lalr.py)"
         )
     for terminal in (terminal for element in grammar.elements for terminal in (element.values or {}).values()):

@@ -98,6 +98,6 @@ def build(think: str, update_gate: bool, candidate: str, exit_gate: bool, locate
     in which a short response is read. A draft sets them directly and is frozen afterwards, by its class.
     """
     response: GateResponse = _Draft(think, update_gate, candidate, exit_gate)
-    response._located = located  # noqa: SLF001 -- see above
+    response._located = located  # noqa: SLF001 - its own field, see above
     response.__class__ = GateResponse
     return response

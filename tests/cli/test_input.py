@@ -142,6 +142,9 @@ def test_any_record_is_read_exactly(tmp_path_factory: pytest.TempPathFactory, fi
 def test_a_bad_choice_hides_no_good_one(tmp_path: Path) -> None:
     """Of several choices each is read, or said to be none, by its own path."""
     choices = [{"message": {"content": "a"}}, {"message": {"content": 7}}, {"message": {"content": "c"}}]
+    fault, *_ = read(tmp_path / "b.jsonl", json.dumps({"response": {"choices": choices[1:]}}).encode())
+    assert isinstance(fault, Fault)
+    assert fault.what.startswith("field 'response.choices.0' holds")
     first, bad, last = read(tmp_path / "a.jsonl", json.dumps({"response": {"choices": choices}}).encode())
     assert isinstance(first, Record)
     assert isinstance(last, Record)
