@@ -139,8 +139,11 @@ def test_a_new_element_needs_but_a_field() -> None:
         ('YES:      "yes"', 'YES: "y es"', "value 'y es': expected a word of one element"),
         ('YES:      "yes"', 'YES: "end"', "value 'end': expected a word of one element"),
         ('"<check>"', '"[check]"', r"tag \[check\]: expected one"),
-        ('"<check>"', '"<update>x"', "tag <update>: expected one"),
+        ('"<check>"', '"<update>x"', "tag <update>x: expected one"),
         ('"<check>"', '"<<check>"', "tag <<check>: expected one"),
+        ('"<check>"', '"<check>>"', "tag <check>>: expected one"),
+        ('"<check>"', '"<check"', "tag <check: expected one"),
+        ('"<check>"', '"<>"', "tag <>: expected one"),
     ],
 )
 def test_a_grammar_of_another_shape_is_refused(old: str, new: str, message: str) -> None:

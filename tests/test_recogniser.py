@@ -1,6 +1,7 @@
 """The fast path and the stream say exactly what the reference parser says."""
 
 import random
+import sys
 from collections.abc import Iterator
 from itertools import product, repeat
 from typing import get_args
@@ -85,9 +86,11 @@ def test_readers_agree_on_made_texts(made: str, part: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(2))
-def test_readers_agree_on_long_texts(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Long texts go another way through the recogniser: the same texts sent that way get the same verdicts."""
-    monkeypatch.setattr(recogniser, "_SHORT", 0)
+@pytest.mark.parametrize("always", [0, sys.maxsize])
+def test_readers_agree_on_long_texts(part: int, always: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long texts go other ways through the recogniser: the same texts sent those ways get the same verdicts."""
+    monkeypatch.setattr(recogniser, "_HOP", 0)
+    monkeypatch.setattr(recogniser, "_HOP_ALWAYS", always)
     chance = random.Random(part)
     assert sum(check(text, chance) for text in documents.walks(500, seed=100 + part)) > 100
     assert sum(check(text, chance) for text in documents.mutations(500, seed=100 + part)) > 100
@@ -113,9 +116,20 @@ def test_patterns_take_what_nests_nothing() -> None:
     for think, outside_text in MODES:
         head = {"required": "<think> why </think>", "prefilled": " why </think>", "absent": ""}[think]
         text = f"{head}\n<check> yes </check>\n<update> a < b </update>\n<next>end\n</next>\n"
-        whole, segments = recogniser._patterns(think, outside_text)
+        whole, first, others = recogniser._patterns(think, outside_text)
         assert whole.fullmatch(text)
-        assert recogniser._hop(text, segments)
+        assert recogniser._hop(text, think, first, others) == reference(text, think, outside_text)
+
+
+@pytest.mark.parametrize("length", [recogniser._HOP, recogniser._HOP_ALWAYS])
+@pytest.mark.parametrize("inside", ["a > b", "<i>a</i>", "</update", "update>", "->\n"])
+def test_long_texts_that_hold_what_ends_a_tag(inside: str, length: int) -> None:
+    """A ">" of the text is not taken for that of the tag that has to come, below and above the length that matters."""
+    body = inside * (length // len(inside))
+    text = f"<think>{body}</think>{inside}<check>no</check>{inside}<update>{body}</update><next>end</next>"
+    response = recognise(text, "required", "ignore")
+    assert response == GateResponse(body.strip(), update_gate=False, candidate=body.strip(), exit_gate=True)
+    assert same(response, reference(text, "required", "ignore"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ Run it after a change of ``grammar/response.lark``::
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TypeAlias
@@ -214,8 +215,8 @@ def _check_spelling(elements: tuple[Element, ...]) -> None:
     tags = [tag.text for element in elements for tag in (element.opening, element.closing)]
     values = [value for element in elements for value in element.values or ()]
     for tag in tags:
-        if not tag.startswith("<") or "<" in tag[1:] or sum(other.startswith(tag) for other in tags) > 1:
-            raise GrammarError(f'tag {tag}: expected one "<", at its start, and no other tag that begins with it')
+        if not re.fullmatch("<[^<>]+>", tag) or tags.count(tag) > 1:
+            raise GrammarError(f'tag {tag}: expected one "<", at its start, one ">", at its end, and no equal tag')
     for value in values:
         if not value or "<" in value or any(space in value for space in WHITE_SPACE) or values.count(value) > 1:
             raise GrammarError(f'value {value!r}: expected a word of one element, without white space and "<"')

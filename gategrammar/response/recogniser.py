@@ -2,11 +2,11 @@
 
 Theory of operation. A response that nests nothing is the tags in their order with a body between each two, so its
 pattern is written down by :func:`_patterns` from the tables: possessive, hence linear, and strict, since a body takes
-a "<" only where no tag begins. Up to some kilobytes one match of the whole pattern is the fastest that Python offers.
-In longer texts the time goes into the bodies, so those of free text are hopped over by searching the next tag, which
-costs half as much a character, and nothing of them is copied before they are cut out, trimmed, at the end. What
-neither takes, nested think for one, runs through the automaton tag by tag. What that refuses, too, is the reference
-parser's to explain.
+a "<" only where no tag begins. In a short text one match of the whole pattern is the fastest that Python offers. In
+longer texts the time goes into the bodies, so those of free text are hopped over to where the next tag ends, which is
+a search for one character, the ">" of that tag, unless the text itself holds one; and nothing of them is copied before
+they are cut out, trimmed. What neither takes, nested think for one, runs through the automaton tag by tag. What that
+refuses, too, is the reference parser's to explain.
 """
 
 import re
@@ -25,11 +25,12 @@ from gategrammar.response.grammar import (
     one_of,
 )
 from gategrammar.response.result import GateResponse, Spans, build
-from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
-from gategrammar.response.text import WHITE_SPACE, skip_space, skip_space_back, trim
+from gategrammar.response.tags import ANY_TAG, CLOSINGS, END, OPENINGS, TAGS
+from gategrammar.response.text import WHITE_SPACE, skip_space, trim
 
-#: In code points: below it one match is faster than hopping (benchmarks/bench_parse.py measures both).
-_SHORT = 4_000
+#: In code points (benchmarks/bench_parse.py measures both): from the first on, hopping is faster than one match, if the
+#: free texts hold no ">"; from the second on even if they do.
+_HOP, _HOP_ALWAYS = 1_500, 4_000
 
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
@@ -45,14 +46,11 @@ def recognise(text: str, think: Think, outside_text: OutsideText) -> GateRespons
         TypeError: *text* is no str, or a mode cannot be one.
         ValueError: unknown mode.
     """
-    whole, segments = _patterns(think, outside_text)
-    if len(text) < _SHORT:
-        match = whole.fullmatch(text)
-        contents = match and match.groups()
-    else:
-        contents = _hop(text, segments)
-    if contents:
-        reasoning, update_gate, candidate, exit_gate = contents
+    whole, first, others = _patterns(think, outside_text)
+    if len(text) >= _HOP and (response := _hop(text, think, first, others)):
+        return response
+    if len(text) < _HOP_ALWAYS and (match := whole.fullmatch(text)):
+        reasoning, update_gate, candidate, exit_gate = match.groups()
         return build(
             reasoning.rstrip(WHITE_SPACE),
             MEANING[update_gate],
@@ -75,18 +73,21 @@ def locate(text: str, think: Think) -> Spans:
 
 
 @cache
-def _patterns(think: Think, outside_text: OutsideText) -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
+def _patterns(
+    think: Think, outside_text: OutsideText
+) -> tuple[re.Pattern[str], re.Pattern[str], tuple[tuple[re.Pattern[str], int], ...]]:
     """Return the pattern of a whole response, and those of the segments between its free texts.
 
-    Each group is the content of an element, in their order; the white space before it is outside the group.
+    The groups of the whole are the contents of the elements, that of a segment is the value in it; the white space
+    before a content is outside its group. With each segment but the first comes the offset of the END of its first tag.
     """
     check_modes(think, outside_text)
     gap = {IGNORE: _BODY, FORBID: _SPACE}[outside_text]
     segments = [""]
+    offsets = []
     for element in ELEMENTS:
         arrives = think if element is ELEMENTS[0] else REQUIRED
         if arrives == ABSENT:
-            segments[-1] += "()"
             continue
         if arrives == REQUIRED:
             segments[-1] += gap + re.escape(element.opening.text)
@@ -94,28 +95,43 @@ def _patterns(think: Think, outside_text: OutsideText) -> tuple[re.Pattern[str],
         closing = re.escape(element.closing.text)
         if element.values is None:
             segments.append(closing)
+            offsets.append(element.closing.text.index(END))
         else:
             segments[-1] += f"({one_of(element.values).pattern}){_SPACE}{closing}"
     segments[-1] += gap
-    return re.compile(f"({_BODY})".join(segments)), tuple(map(re.compile, segments))
+    whole = ("()" if think == ABSENT else "") + f"({_BODY})".join(segments)
+    first, *others = map(re.compile, segments)
+    return re.compile(whole), first, tuple(zip(others, offsets, strict=True))
 
 
-def _hop(text: str, segments: tuple[re.Pattern[str], ...]) -> tuple[str, ...] | None:
-    """Match the segments one after the other, each where the next tag is; return the contents, or None."""
-    contents: list[str] = []
-    position = 0
-    for segment in segments[:-1]:
-        match = segment.match(text, position)
+def _hop(
+    text: str, think: Think, first: re.Pattern[str], others: tuple[tuple[re.Pattern[str], int], ...]
+) -> GateResponse | None:
+    """Match the segments one after the other, each where the next tag is; return the response, or None.
+
+    A response is pairs of a free text and the gate that follows it, and they move up by one with each segment.
+    """
+    content, match = "", first.match(text)
+    if match is None:
+        return None
+    for segment, offset in others:
+        reasoning, update_gate = content, match
+        start = match.end()
+        # A free text without END holds no tag. If the tag that has to come does not end with the next one, then the
+        # text itself holds it, and the beginnings of tags have to be looked at.
+        end = text.find(END, start) - offset
+        match = segment.match(text, end)
+        if match is None and len(text) >= _HOP_ALWAYS and (tag := ANY_TAG.search(text, start)):
+            end = tag.start()
+            match = segment.match(text, end)
         if match is None:
             return None
-        following = text.find("<", match.end())
-        tag = ANY_TAG.search(text, following) if following >= 0 else None
-        if tag is None:
-            return None
-        position = tag.start()
-        contents += (*match.groups(), text[match.end() : skip_space_back(text, match.end(), position)])
-    match = segments[-1].fullmatch(text, position)
-    return match and (*contents, *match.groups())
+        while text[end - 1] in WHITE_SPACE and end > start:  # skip_space_back(): its call would cost a tenth
+            end -= 1
+        content = text[start:end]
+    if match.end() != len(text):
+        return None
+    return build(reasoning, MEANING[update_gate[1]], content, MEANING[match[1]], (locate, text, think))
 
 
 def _walk(text: str, think: Think, outside_text: OutsideText) -> Spans | None:
