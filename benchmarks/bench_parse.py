@@ -1,15 +1,12 @@
 """Speed of parse(): ratios to a careful user's possessive regex, worst cases, errors, memory.
 
-Own rounds and no benchmark library: pyperf and pytest-benchmark time one function after the other, and on a shared
-machine the neighbours change in between. Here all contestants run in turn within each round, and the median of the
-ratios is shown.
+All contestants run in turn within each round, and the median of the ratios is shown (timing.py says why).
 
-Usage: python benchmarks/bench_parse.py [--rounds N] [speed|worst|errors|memory …]
+Usage: python benchmarks/bench_parse.py [--rounds N] [--output FILE.json] [speed|worst|errors|memory …]
 """
 
-import argparse
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import process_time
 
@@ -18,9 +15,11 @@ from readers import READERS, peers, possessive
 
 from gategrammar import ResponseStream, parse, try_parse
 
-#: A sentence of 66 code points, with a "<" in it or without.
+#: Sentences of 66 code points: with what begins a tag, with neither, with what ends one.
 WITH = "the cache was cleared before the deploy and a<4 of 4 runs passed. "
 WITHOUT = "the cache was cleared before the deploy and 3 of 4 runs passed.. "
+ENDS = "the cache was cleared before the deploy -> 4 of 4 runs passed.... "
+SENTENCES = {"`<` every 66": WITH, "none": WITHOUT, "`>` every 66": ENDS}
 SIZES = {"300 B": 300, "2 kB": 2_000, "20 kB": 20_000, "1 MB": 1_000_000}
 SMALL = 60
 #: Some peers take minutes for more.
@@ -79,32 +78,32 @@ def unfit(peer: Callable[[str], object], text: str) -> str:
     return ""
 
 
-def speed(rounds: int) -> None:
-    """Print the table of ratios to (b)."""
+def speed(rounds: int) -> Iterator[timing.Times]:
+    """Print the table of ratios to (b); yield what was measured, row by row."""
     others, missing = peers()
     readers: dict[str, Callable[[str], object]] = {**READERS, **others}
     names = [name for name in readers if name != "possessive re"]
     print(f"\n### Ratio to a careful possessive regex, medians of {rounds} paired rounds\n")
     print(f"{timing.machine()}\n")
-    print("| size | heavy | `<` | regex, µs | " + " | ".join(names) + " |")
+    print("| size | heavy | text | regex, µs | " + " | ".join(names) + " |")
     print("|-|-|-|-|" + "-|" * len(names))
     for size, length in SIZES.items():
-        for sentence in (WITH, WITHOUT):
+        for mark, sentence in SENTENCES.items():
             for heavy in ("think", "update"):
                 text = document(length, heavy=heavy, sentence=sentence)
                 assert parse(text) == possessive(text)
                 left_out = {name: why for name, read in others.items() if (why := unfit(read, text))}
                 calls = {name: partial(read, text) for name, read in readers.items() if name not in left_out}
-                times = timing.paired(calls, rounds)
+                times = timing.paired(f"{size}, {heavy}, {mark}", calls, rounds)
                 cells = [left_out.get(name) or f"{timing.ratio(times, name, 'possessive re'):.2f}" for name in names]
-                base = sorted(times["possessive re"])[rounds // 2] * 1e6
-                mark = "every 66" if sentence is WITH else "none"
+                base = times["possessive re"].median() * 1e6
                 print(f"| {size} | {heavy} | {mark} | {base:.1f} | " + " | ".join(cells) + " |", flush=True)
+                yield times
     for reason in missing:
         print(f"\nnot measured: {reason}")
 
 
-def growth(rounds: int) -> None:
+def growth(rounds: int) -> Iterator[timing.Times]:
     """Print what four times the input costs, for parse() and for a stream fed one character at a time."""
     print("\n### Four times the input, times the cost (linear: 4)\n")
     print("| case | parse() | stream, 1 character a piece |")
@@ -115,15 +114,17 @@ def growth(rounds: int) -> None:
     }
     for name in worst(1):
         cells = []
-        for n, read in readers.values():
+        for reader, (n, read) in readers.items():
             calls = {size: partial(read, worst(size)[name]) for size in (n, 4 * n)}
             # Time of the processor, since these take long enough for a neighbour to come in between.
-            times = timing.paired({str(size): call for size, call in calls.items()}, max(5, rounds // 3), process_time)
-            cells.append(f"{min(times[str(4 * n)]) / min(times[str(n)]):.1f}")
+            by_name = {str(size): call for size, call in calls.items()}
+            times = timing.paired(f"{name}, {reader}", by_name, max(5, rounds // 3), process_time)
+            cells.append(f"{min(times[str(4 * n)].get_values()) / min(times[str(n)].get_values()):.1f}")
+            yield times
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def errors(rounds: int) -> None:
+def errors(rounds: int) -> Iterator[timing.Times]:
     """Print what an error costs, as a multiple of a successful match of (b) at the same size."""
     text = document(300, heavy="think", sentence=WITH)
     broken = {
@@ -137,18 +138,19 @@ def errors(rounds: int) -> None:
     print("|-|-|")
     calls: dict[str, Callable[[], object]] = {"match": partial(possessive, text)}
     calls |= {name: partial(try_parse, case) for name, case in broken.items()}
-    times = timing.paired(calls, rounds)
+    times = timing.paired("300 B", calls, rounds)
     for name in broken:
         print(f"| {name} | {timing.ratio(times, name, 'match'):.1f} |")
+    yield times
 
 
-def memory(_rounds: int) -> None:
-    """Print the peak of extra memory for a response of 100 MB, as a multiple of its size."""
+def memory(_rounds: int) -> Iterator[timing.Times]:
+    """Print the peak of extra memory for a response of 100 MB, as a multiple of its size; yield nothing."""
     print("\n### Peak extra memory for 100 MB (parse(): result included)\n")
     print("| case | multiple of the size |")
     print("|-|-|")
     for heavy in ("think", "update"):
-        for name, sentence in (("`<` every 66", WITH), ("no `<`", WITHOUT)):
+        for name, sentence in SENTENCES.items():
             text = document(100_000_000, heavy=heavy, sentence=sentence)
             tracemalloc.start()
             response = parse(text)
@@ -156,6 +158,7 @@ def memory(_rounds: int) -> None:
             tracemalloc.stop()
             assert response.update_gate
             print(f"| {heavy}, {name} | {peak / len(text):.2f} |", flush=True)
+    yield from ()
 
 
 TABLES = {"speed": speed, "worst": growth, "errors": errors, "memory": memory}
@@ -163,14 +166,12 @@ TABLES = {"speed": speed, "worst": growth, "errors": errors, "memory": memory}
 
 def main() -> None:
     """Print the tables that are asked for, or all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = timing.arguments(__doc__)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)}; all by default")
-    parser.add_argument("--rounds", type=int, default=25, help="paired rounds a row (default 25)")
-    arguments = parser.parse_args()
-    if unknown := set(arguments.tables) - set(TABLES):
+    given = parser.parse_args()
+    if unknown := set(given.tables) - set(TABLES):
         parser.error(f"unknown table {', '.join(sorted(unknown))}: choose from {', '.join(TABLES)}")
-    for name in arguments.tables or TABLES:
-        TABLES[name](arguments.rounds)
+    timing.save(given.output, [times for name in given.tables or TABLES for times in TABLES[name](given.rounds)])
 
 
 if __name__ == "__main__":

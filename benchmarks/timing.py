@@ -1,16 +1,27 @@
-"""Paired timing: what is compared runs in turn within each round, so that a busy neighbour slows both."""
+"""Paired timing on pyperf: what is compared runs in turn within each round, so that a busy neighbour slows both.
 
+pyperf's own runner times one function after the other, in processes of their own. On a machine that others use, too,
+the neighbours change in between, and a ratio of two such times says more of them than of the functions. So the rounds
+are made here; pyperf keeps what was measured, with the state of the machine, and ``--output`` writes it for its tools::
+
+    python benchmarks/bench_parse.py speed --output speed.json
+    python -m pyperf stats speed.json
+    python -m pyperf compare_to before.json speed.json
+"""
+
+import argparse
 import gc
-import os
-import platform
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import TypeAlias
+
+import pyperf
 
 #: Returns the seconds that have gone by, or those that the processor worked for this process.
 Clock: TypeAlias = Callable[[], float]
+#: What was measured, by the names of the functions.
+Times: TypeAlias = Mapping[str, pyperf.Benchmark]
 #: How long one measurement runs at least, in seconds.
 SHORTEST = 0.004
 
@@ -33,9 +44,16 @@ def measure(function: Callable[[], object], calls: int, clock: Clock) -> float:
 
 
 def paired(
-    functions: Mapping[str, Callable[[], object]], rounds: int, clock: Clock = perf_counter
-) -> dict[str, list[float]]:
-    """Return seconds per call by name, one per round; the garbage collector waits meanwhile."""
+    title: str, functions: Mapping[str, Callable[[], object]], rounds: int, clock: Clock = pyperf.perf_counter
+) -> Times:
+    """Return the seconds per call by name, one value a round; the garbage collector waits meanwhile.
+
+    Args:
+        title: what they are called with; it makes the names unique in the file that :func:`save` writes.
+        functions: what is compared.
+        rounds: how often each of them is measured.
+        clock: what is counted.
+    """
     calls = {name: calls_for(function, clock) for name, function in functions.items()}
     times: dict[str, list[float]] = {name: [] for name in functions}
     gc.collect()
@@ -46,18 +64,34 @@ def paired(
                 times[name].append(measure(function, calls[name], clock) / calls[name])
     finally:
         gc.enable()
-    return times
+    return {
+        name: pyperf.Benchmark([pyperf.Run(values, metadata={"name": f"{title}: {name}", "loops": calls[name]})])
+        for name, values in times.items()
+    }
 
 
-def ratio(times: dict[str, list[float]], name: str, base: str) -> float:
+def ratio(times: Times, name: str, base: str) -> float:
     """Return the median over the rounds of the ratio of two."""
-    return statistics.median(one / other for one, other in zip(times[name], times[base], strict=True))
+    pairs = zip(times[name].get_values(), times[base].get_values(), strict=True)
+    return statistics.median(one / other for one, other in pairs)
 
 
 def machine() -> str:
     """Describe the machine, for the table's caption."""
-    cpus = Path("/proc/cpuinfo")
-    lines = cpus.read_text("utf-8").splitlines() if cpus.exists() else []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    model = models[0] if models else platform.processor() or platform.machine()
-    return f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores, {model}"
+    about = pyperf.Run([1.0]).get_metadata()
+    processor = about.get("cpu_model_name", about["platform"])
+    return f"{about['python_implementation']} {about['python_version']}, {about['cpu_count']} cores, {processor}"
+
+
+def arguments(description: str | None, rounds: int = 25) -> argparse.ArgumentParser:
+    """Return the parser of what every benchmark takes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=rounds, help="paired rounds a row (default: %(default)s)")
+    parser.add_argument("--output", type=Path, metavar="FILE.json", help="keep what was measured, for pyperf's tools")
+    return parser
+
+
+def save(path: Path | None, measured: Iterable[Times]) -> None:
+    """Write what was measured as a suite of pyperf, if there is a path."""
+    if path:
+        pyperf.BenchmarkSuite([one for times in measured for one in times.values()]).dump(str(path), replace=True)

@@ -1,4 +1,8 @@
-"""The attrs validators that the gate's data share: each refuses with a ValueError that names the field."""
+"""The attrs validators that the gate's data share: each refuses with a ValueError that names the field.
+
+Each writes its message only when it refuses: a page has dozens of fields, and to show a number costs more than to check
+it.
+"""
 
 import math
 from collections.abc import Callable
@@ -31,24 +35,28 @@ def need(condition: bool, message: str) -> None:
 
 def is_text(_: object, field: Any, value: Any) -> None:
     """Refuse what is no str."""
-    need(isinstance(value, str), f"{field.name} must be a str, not {type(value).__name__}")
+    if not isinstance(value, str):
+        raise ValueError(f"{field.name} must be a str, not {type(value).__name__}")  # noqa: TRY004 - see need()
 
 
 def is_flag(_: object, field: Any, value: Any) -> None:
     """Refuse what is no bool."""
-    need(isinstance(value, bool), f"{field.name} must be True or False, not {type(value).__name__}")
+    if not isinstance(value, bool):
+        raise ValueError(f"{field.name} must be True or False, not {type(value).__name__}")  # noqa: TRY004 - see need()
 
 
 def is_filled(_: object, field: Any, value: Any) -> None:
     """Refuse what is no str or a blank one."""
     is_text(_, field, value)
-    need(bool(value.strip()), f"{field.name} must not be blank")
+    if not value.strip():
+        raise ValueError(f"{field.name} must not be blank")
 
 
 def are_texts(_: object, field: Any, value: object) -> None:
     """Refuse what is no tuple of str."""
     texts = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
-    need(texts, f"{field.name} must be a list or tuple of str")
+    if not texts:
+        raise ValueError(f"{field.name} must be a list or tuple of str")
 
 
 def as_tuple(value: object) -> object:
@@ -61,7 +69,8 @@ def whole(least: int, most: int = 1 << 30) -> Validator:
 
     def check(_: object, field: Any, value: object) -> None:
         fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        need(fits, f"{field.name} must be a whole number from {least} to {most}, not {_shown(value)}")
+        if not fits:
+            raise ValueError(f"{field.name} must be a whole number from {least} to {most}, not {_shown(value)}")
 
     return check
 
@@ -69,13 +78,15 @@ def whole(least: int, most: int = 1 << 30) -> Validator:
 def is_count(_: object, field: Any, value: Any) -> None:
     """Refuse what is no int from 0 up; there is no upper limit, since a server may say what it likes."""
     fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    need(fits, f"{field.name} must be a whole number from 0, not {_shown(value)}")
+    if not fits:
+        raise ValueError(f"{field.name} must be a whole number from 0, not {_shown(value)}")
 
 
 def are_values(_: object, field: Any, value: Any) -> None:
     """Refuse what is no tuple of finite floats and None."""
     fits = isinstance(value, tuple) and all(one is None or (type(one) is float and math.isfinite(one)) for one in value)
-    need(fits, f"{field.name} must be a tuple of finite floats and None")
+    if not fits:
+        raise ValueError(f"{field.name} must be a tuple of finite floats and None")
 
 
 def are(kind: type) -> Validator:
@@ -83,7 +94,8 @@ def are(kind: type) -> Validator:
 
     def check(_: object, field: Any, value: object) -> None:
         fits = isinstance(value, tuple) and all(isinstance(item, kind) for item in value)
-        need(fits, f"{field.name} must be a tuple of {kind.__name__}")
+        if not fits:
+            raise ValueError(f"{field.name} must be a tuple of {kind.__name__}")
 
     return check
 
@@ -94,4 +106,5 @@ def finite(_: object, field: Any, value: Any) -> None:
         fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an int that no float can hold
         fits = False
-    need(fits, f"{field.name} must be a finite number, not {_shown(value)}")
+    if not fits:
+        raise ValueError(f"{field.name} must be a finite number, not {_shown(value)}")

@@ -15,13 +15,15 @@ from typing import Any, Final
 
 import httpx
 
+from gategrammar.gate._threads import Worker
+
 #: How long a lane's connection is kept for the next page, in seconds.
 _KEEP_SECONDS: Final = 5.0
 ONE_CONNECTION: Final = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEEP_SECONDS)
 
 
 class Lane:
-    """A client, the connection that it uses for us, and the word to stop.
+    """A client, the connection that it uses for us, the thread that waits for it, and the word to stop.
 
     Args:
         client: of httpx or httpx2.
@@ -31,6 +33,7 @@ class Lane:
     def __init__(self, client: Any, *, owned: bool) -> None:
         self.client = client
         self.owned = owned
+        self.worker = Worker()
         self.aborted = threading.Event()
         self._stream: Any = None
         self._seen = 0.0
@@ -73,6 +76,7 @@ class Lane:
                 socket.socket.shutdown(self._stream.get_extra_info("socket"), socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the client, if it is the gate's own."""
+        """Let the thread end, and close the client, if it is the gate's own."""
+        self.worker.end()
         if self.owned:
             self.client.close()

@@ -77,20 +77,22 @@ def read_answers(body: bytes, settings: GateSettings, count: int) -> Answers | R
     found = reply.get("answers", reply)
     if not isinstance(found, dict):
         return Refused(reasons.ANSWERS_NOT_AN_OBJECT)
-    values = tuple(_value(found.get(question_id(position)), settings) for position in range(count))
+    given = (found.get(question_id(position)) for position in range(count))
+    keys, highest = VALUE_KEYS[settings.mode], settings.highest
+    values = tuple(_value(answer, settings.mode, keys, highest) for answer in given)
     if all(value is None for value in values):
         return Refused(reasons.NO_READABLE_ANSWER)
     return Answers(values, _model(reply.get("model")), _usage(reply.get("usage")))
 
 
-def _value(answer: object, settings: GateSettings) -> float | None:
-    if not isinstance(answer, dict) or answer.get("type", settings.mode) != settings.mode:
+def _value(answer: object, mode: Mode, keys: tuple[str, ...], highest: float) -> float | None:
+    if not isinstance(answer, dict) or answer.get("type", mode) != mode:
         return None
-    for key in VALUE_KEYS[settings.mode]:
+    for key in keys:
         number = answer.get(key)
         if number is not None:
             is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-            return float(number) if is_number and 0 <= number <= settings.highest else None
+            return float(number) if is_number and 0 <= number <= highest else None
     return None
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import signal
 import subprocess
 import sys
@@ -129,6 +130,54 @@ def test_gate_closed(way: Way) -> None:
             decision = evaluate("task", page())
             assert (decision.degraded, decision.reason) == (True, reasons.CLOSED)
         server.wait_until_idle()
+
+
+@pytest.mark.filterwarnings("ignore:unclosed")  # the connection of a gate that was forgotten
+@pytest.mark.parametrize("end", [RecallGate.close, "forgotten"])
+def test_one_thread_for_pages_one_after_another(end: Any) -> None:
+    """Pages that share a connection share the thread that waits for it, and it ends with the gate, closed or not."""
+    threads: list[threading.Thread] = []
+
+    def note(_: str) -> str:
+        threads.append(threading.current_thread())
+        return "key"
+
+    with serving(always(GOOD)) as server:
+        gate = RecallGate(settings(server.url, api_key_env="NO_SUCH_KEY"), resolve_key=note)
+        assert [gate.evaluate("task", page()).degraded for _ in range(5)] == [False] * 5
+        assert len(threads) == 5
+        (thread,) = set(threads)
+        assert thread.daemon
+        if end != "forgotten":
+            end(gate)
+        del gate
+        gc.collect()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork()")
+def test_a_fork_has_connections_of_its_own() -> None:
+    """A fork of a process that has used the gate takes neither its connection nor the thread that only that one has."""
+    program = textwrap.dedent(
+        """
+        import os, sys
+        from gategrammar.gate import Candidate, GateSettings, RecallGate
+        gate = RecallGate(GateSettings(endpoint=sys.argv[1], timeout=60))
+        page = [Candidate(hash="m0"), Candidate(hash="m1"), Candidate(hash="m2")]
+        before = gate.evaluate("task", page)
+        child = os.fork()
+        decision = gate.evaluate("task", page)
+        if not child:
+            os._exit(decision.degraded)
+        _, status = os.waitpid(child, 0)
+        print(before.degraded, decision.degraded, os.waitstatus_to_exitcode(status))
+        """
+    )
+    with serving(always(GOOD)) as server:
+        done = subprocess.run([sys.executable, "-c", program, server.url], capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == ("False False 0\n", "")
+        assert server.connections == 2
 
 
 def test_closed_client_of_the_caller() -> None:
