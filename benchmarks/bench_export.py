@@ -136,13 +136,16 @@ def engines(vocabulary: list[bytes]) -> dict[str, tuple[str, Compile]]:
     if importlib.util.find_spec("xgrammar"):
         found["xgrammar"] = ("xgrammar", xgrammar(vocabulary))
     if importlib.util.find_spec("outlines_core"):
-        found["outlines-core"] = ("regex", outlines(vocabulary))
+        found["outlines-core"] = ("outlines", outlines(vocabulary))
     return found
 
 
 def line(name: str, engine: str, compile_: Compile, bound: int | None) -> float:
     """Measure and print one line; return the seconds to compile."""
-    grammar = export(name, profile="parse") if bound is None else export(name, max_think=bound, max_update=bound)
+    if bound is None:
+        grammar = export(name, profile="parse")
+    else:
+        grammar = export(name, profile="generation", max_think=bound, max_update=bound)
     begun = perf_counter()
     take = compile_(grammar)
     compiled = perf_counter() - begun

@@ -16,7 +16,7 @@ from gategrammar.export.regex import regex
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.grammar import ABSENT, IGNORE, REQUIRED, Think, check_modes
 
-#: The bound of a body for which none is given, in steps.
+#: The bound of a body for which none is given, in steps, where the format has room for it.
 DEFAULT_BOUND = 1_000
 
 
@@ -29,8 +29,8 @@ class Format:
         write: spells the language.
         remark: writes a comment; None where the notation has none.
         profiles: which profiles the notation can say, the default first.
-        most: the largest bound. Up to it the engines compile the grammar in seconds (benchmarks/bench_export.py; the
-            one that does not, outlines-core, is named in docs/constrained.md); 0 where there are no bounds.
+        most: the largest bound. Up to it each engine that the title names compiles the grammar in seconds
+            (benchmarks/bench_export.py); 0 where there are no bounds.
         caveats: what a user has to know.
     """
 
@@ -66,18 +66,27 @@ def _railroad(root: Rule) -> str:
     return railroad(root)
 
 
+_FULL_MATCH = "It is meant for a full match (re.fullmatch); it needs no flags."
 _UNICODE = "Engines work on UTF-8, so lone surrogates, which parse() takes, cannot be generated."
 
 FORMATS: dict[str, Format] = {
     "regex": Format(
-        "regular expression for Python's re, Rust's regex, llguidance and outlines-core",
+        "regular expression for Python's re, Rust's regex and llguidance",
         regex,
         remark=None,
         most=2_000,
+        caveats=(_FULL_MATCH, "An engine that builds the whole automaton before it starts wants the format outlines."),
+    ),
+    "outlines": Format(
+        "the same regular expression, with what outlines-core can bear",
+        regex,
+        remark=None,
+        profiles=(PARSE, GENERATION),
+        most=4,
         caveats=(
-            "It is meant for a full match (re.fullmatch); it needs no flags.",
-            "Engines that build the whole automaton before they start (outlines-core) want bounds below 10, or "
-            "the parse profile.",
+            _FULL_MATCH,
+            "outlines-core looks at every token in every state before it starts, so its bounds are too small to be of "
+            "use: take the parse profile and cap the tokens, or another engine.",
         ),
     ),
     "llguidance": Format(
@@ -193,7 +202,8 @@ class _Wanted:
         for element, bound in given.items():
             if bound is not None:
                 _check_bound(element, bound, name, profile, think)
-        complete = {e: DEFAULT_BOUND if bound is None else bound for e, bound in given.items()}
+        usual = min(DEFAULT_BOUND, form.most)
+        complete = {e: usual if bound is None else bound for e, bound in given.items()}
         if think == ABSENT:
             del complete[ELEMENTS[0].name]
         return cls(name, profile, think, complete if profile == GENERATION else {})

@@ -28,7 +28,7 @@ CHARACTERS = {*ALPHABET, *"".join(corpus()), *"".join(ODD)} - LONE
 READERS: dict[str, tuple[str, Callable[[str], Matches]]] = {
     "re": ("regex", matches_re),
     "outlines-core": (
-        "regex",
+        "outlines",
         lambda pattern: Outlines(pattern, {*ALPHABET, *"".join(corpus()), *"".join(ODD)} - LONE),
     ),
     "llguidance regex": ("regex", lambda pattern: matches_llguidance(from_regex(pattern))),
@@ -76,7 +76,7 @@ def successors(index: Outlines, think: Think, *, forbid: bool = False) -> Iterat
 @pytest.mark.parametrize("think", THINKS)
 def test_proof_of_the_parse_profile(think: Think) -> None:
     """No text at all tells outlines-core's automaton of the expression from the table of SPEC §4."""
-    pairs_of_states = list(successors(Outlines(export("regex", profile="parse", think=think)), think))
+    pairs_of_states = list(successors(Outlines(export("outlines", profile="parse", think=think)), think))
     assert len(pairs_of_states) > 300
     for engine, judge, text in pairs_of_states:
         assert engine == judge, text
@@ -86,7 +86,7 @@ def test_proof_of_the_parse_profile(think: Think) -> None:
 @pytest.mark.parametrize("most", [(0, 0), (1, 0), (2, 1)])
 def test_proof_of_the_generation_profile(think: Think, most: tuple[int, int]) -> None:
     """Every text of outlines-core's automaton of the generation profile is a response without text outside."""
-    index = Outlines(export("regex", think=think, **bounds(think, *most)))
+    index = Outlines(export("outlines", profile="generation", think=think, **bounds(think, *most)))
     accepted = [(judge, text) for engine, judge, text in successors(index, think, forbid=True) if engine]
     assert accepted
     for judge, text in accepted:
@@ -102,7 +102,9 @@ def test_what_is_generated_parses(engine: str, think: Think) -> None:
     generated = {
         "llguidance": lambda: walk_llguidance(export("llguidance", think=think, **most), chance),
         "llguidance regex": lambda: walk_llguidance(from_regex(export("regex", think=think, **most)), chance),
-        "outlines-core": lambda: Outlines(export("regex", think=think, **bounds(think, 4, 3))).walk(chance),
+        "outlines-core": lambda: Outlines(
+            export("outlines", profile="generation", think=think, **bounds(think, 4, 3))
+        ).walk(chance),
     }[engine]()
     for text in islice(generated, 150):
         assert isinstance(try_parse(text, think=think, outside_text="forbid"), GateResponse), text
@@ -140,7 +142,7 @@ def test_every_canonical_response_is_generated(
 @pytest.mark.parametrize("think", THINKS)
 def test_every_short_canonical_response_is_generated(think: Think) -> None:
     """All texts of up to three characters that matter, in both bodies, are in the language of outlines-core."""
-    index = Outlines(export("regex", think=think, **bounds(think, 3)))
+    index = Outlines(export("outlines", profile="generation", think=think, **bounds(think, 3)))
     texts = ["".join(text) for length in range(4) for text in product("x</tc\n", repeat=length)]
     for reasoning, candidate in zip(texts, reversed(texts), strict=True):
         assert index(canonical(think, reasoning, candidate))
