@@ -21,16 +21,22 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 #: How the output in a page is compared: "..." stands for anything.
 FLAGS = doctest.ELLIPSIS
+#: Where programs are found: first beside this Python, as in an activated environment.
+SEARCHED = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 #: What blocks may hold that is no code.
 SHOWN = {"text", "ebnf", "lark", "xml", "toml", "http"}
-#: A command that changes the machine; a page's commands are run, these are not.
-INSTALLS = re.compile(r"^\s*(?:pip|uv|git|docker|apt-get|npm) ", re.MULTILINE)
+#: pip as it is here: a clone of ours is all that it finds, and what it installs goes into a folder of the test's.
+PIP = {
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_DEPS": "1",
+    "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as the value of the setting that the option turns off
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
 
 
-def run(script: str, *options: str) -> subprocess.CompletedProcess[str]:
+def run(script: str, *options: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script with the command that is installed beside this Python; its output is that of both streams."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "80"}
+    environment = {**os.environ, "PATH": SEARCHED, "NO_COLOR": "1", "COLUMNS": "80", **more}
     command = ["bash", *options, "-c", script]
     return subprocess.run(
         command,
@@ -44,9 +50,9 @@ def run(script: str, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def shell(example: Example) -> str | None:
-    """Run a block of commands if they are ours; of others, look at the syntax."""
-    ours = re.search(r"(?:^|[|;&]\s*)gategrammar ", example.parsed, re.MULTILINE)
-    done = run(example.parsed, *(("-euo", "pipefail") if ours and not INSTALLS.search(example.parsed) else ("-n",)))
+    """Run a block of commands."""
+    pip = {**PIP, "PIP_FIND_LINKS": "dist", "PIP_TARGET": "installed", "PIP_UPGRADE": "1"}
+    done = run(example.parsed, "-euo", "pipefail", **pip)
     return f"exit {done.returncode}\n{done.stdout}" if done.returncode else None
 
 
@@ -91,17 +97,24 @@ SYBIL = Sybil(
 RUN = {"python", "pycon", "sh", "bash", "console", "json", "jsonl"}
 
 
+@pytest.mark.filterwarnings("default:::(ray|pyspark)")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of code in the page runs, in their order, in a folder that holds what the repository does."""
-    for folder in ("examples", "fixtures", "grammar"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
+    for path in ("examples", "fixtures", "gategrammar", "grammar", "LICENSE", "README.md", "pyproject.toml"):
+        (tmp_path / path).symlink_to(ROOT / path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", SEARCHED)  # Spark starts the Python that it finds
+    if "```sh\npip install " in page.read_text("utf-8"):
+        built = run("python -m hatchling build --target wheel --directory dist")
+        assert not built.returncode, built.stdout
     for example in SYBIL.parse(page).examples():
         try:
             example.evaluate()
         except SkipTest:
             continue
+    if "ray" in sys.modules:
+        sys.modules["ray"].shutdown()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -2,13 +2,16 @@
 
 import inspect
 import pickle
+import re
+import runpy
 from collections import defaultdict
 from functools import partial, update_wrapper
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cases import trajectories
+from cases import FIXTURES, trajectories
 from gategrammar import format_reward
 from gategrammar.reward import compute_score, exit_reward, trajectory_reward, trl_format_reward, update_rewards
 from loopback import ANSWER, GOOD
@@ -139,6 +142,19 @@ def test_verl_calls() -> None:
     assert list(inspect.signature(compute_score).parameters)[:4] == list(arguments)
     with pytest.raises(TypeError):
         compute_score(**{**arguments, "solution_str": None})
+
+
+def test_verl_configured_as_documented(tmp_path: Path) -> None:
+    """The file and the settings that docs/training.md gives for verl call the reward in the mode that they name."""
+    page = (FIXTURES.parent / "docs" / "training.md").read_text("utf-8")
+    ((file, lines),) = re.findall(r"```python\n(# reward\.py\n.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+    given = dict(line.lstrip("+").removeprefix("custom_reward_function.").split("=") for line in lines.splitlines())
+    path = tmp_path / given.pop("path")
+    path.write_text(file)
+    reward = runpy.run_path(str(path))[given.pop("name")]
+    arguments = {name.removeprefix("reward_kwargs."): value for name, value in given.items()}
+    assert arguments == {"think": "prefilled"}
+    assert [reward("d", text, "g", **arguments)["score"] for text in (PREFILLED, ANSWER)] == [1.0, 0.0]
 
 
 def test_verl_logs() -> None:
