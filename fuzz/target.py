@@ -1,8 +1,8 @@
 """Coverage-guided fuzzing: one text, four readers, one verdict.
 
 The fuzzer sees which branches of the readers an input takes, and keeps what takes new ones. Each input is read by the
-reference parser, the recogniser (by its way for short texts and by that for long ones), the stream and the oracle of
-the tests, which shares no code with them. Run it by ``fuzz/run.py``.
+reference parser, the recogniser (by each of its ways), the stream and the oracle of the tests, which shares no code
+with them. Run it by ``fuzz/run.py``.
 """
 
 import os
@@ -25,8 +25,8 @@ from cases import verdict_of
 
 #: What says how the rest of an input is read: the modes, and where it is split.
 HEADER = 2
-#: Texts from this length on are hopped through by the recogniser; 0 makes it hop through all of them.
-LENGTHS = (recogniser._SHORT, 0)
+#: From which lengths on the recogniser hops through a text: as they are, and such that it goes each of its ways always.
+LENGTHS = ((recogniser._HOP, recogniser._HOP_ALWAYS), (0, sys.maxsize), (0, 0))
 #: A stream gets fewer pieces than this, or a long text takes too long.
 MOST_CUTS = 24
 #: What is no part of the parity of a stream (SPEC §10).
@@ -71,11 +71,11 @@ def test_one_input(data: bytes) -> None:
             got = verdict_of(error)
         if without(got, left_out) != without(expected, left_out):
             raise AssertionError(f"{name}: {text!a}, {think}, {outside_text}: {got}, not {expected}")
-    for recogniser._SHORT in LENGTHS:
+    for recogniser._HOP, recogniser._HOP_ALWAYS in LENGTHS:
         response = recogniser.recognise(text, think, outside_text)
         if (response is None) != ("error" in expected) or (response and verdict_of(response) != expected):
             raise AssertionError(f"recogniser: {text!a}, {think}, {outside_text}: {response}, not {expected}")
-    recogniser._SHORT = LENGTHS[0]
+    recogniser._HOP, recogniser._HOP_ALWAYS = LENGTHS[0]
 
 
 if __name__ == "__main__":

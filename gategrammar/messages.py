@@ -113,11 +113,10 @@ def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:
     if message is None:
         message, ending = thing, None
     if not any(_has(message, name) for name in _OF_A_MESSAGE):
-        wrong = ValueError if isinstance(message, Mapping) else TypeError
-        raise wrong(
-            f"expected a chat message (content), a choice (message) or a completion (choices), "
-            f"but this {type(message).__name__} has none of them"
-        )
+        expected = "expected a chat message (content), a choice (message) or a completion (choices)"
+        if isinstance(message, Mapping):
+            raise ValueError(f"{expected}, but this object has none of them")
+        raise TypeError(f"{expected}, but this {type(message).__name__} has none of them")
     return message, ending if isinstance(ending, str) else None
 
 

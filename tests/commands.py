@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from gategrammar import format_response
 
-COMMAND = [sys.executable, "-c", "from gategrammar.cli import main; main()"]
+COMMAND = [sys.executable, "-m", "gategrammar"]
 VALID = format_response("t", update_gate=True, candidate="m", exit_gate=False)
 #: Without what would hide that a flush is missing.
 SURROUNDINGS = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -30,11 +30,8 @@ from oracle import oracle
 ROOT = Path(__file__).parent.parent
 NAIVE = ROOT / "examples" / "naive_regex.py"
 #: What runs as the command gategrammar, in the interpreter of the tests.
-GATEGRAMMAR = [sys.executable, "-c", "from gategrammar.cli import main; main()"]
-OWN = (
-    f"{sys.executable} -c 'from gategrammar.cli import main; main()'"
-    " parse --text --think {think} --outside-text {outside_text} -"
-)
+GATEGRAMMAR = [sys.executable, "-m", "gategrammar"]
+OWN = f"{sys.executable} -m gategrammar parse --text --think {{think}} --outside-text {{outside_text}} -"
 GOOD = "<think>why</think><check>yes</check><update>m</update><next>end</next>"
 
 

@@ -316,7 +316,7 @@ def test_dump() -> None:
     assert wrong.stderr.startswith("usage:")
 
 
-COMMAND = ("-c", "from gategrammar.cli import main; main()", "spec")
+COMMAND = ("-m", "gategrammar", "spec")
 
 
 def gategrammar_spec(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from gategrammar import format_response
 
-COMMAND = [sys.executable, "-c", "from gategrammar.cli import main; main()", "conformance"]
+COMMAND = [sys.executable, "-m", "gategrammar", "conformance"]
 TEXT = format_response("t", update_gate=True, candidate="m", exit_gate=False)
 RESULT = {"think": "t", "update_gate": True, "candidate": "m", "exit_gate": False}
 ANSWER = json.dumps({"result": RESULT, "error": None})

@@ -15,7 +15,7 @@ from gategrammar.conformance import judge, vector
 from gategrammar.gate import Answers, GateSettings, Refused, read_answers
 from oracle import oracle
 
-COMMAND = [sys.executable, "-c", "from gategrammar.cli import main; main()", "fuzz"]
+COMMAND = [sys.executable, "-m", "gategrammar", "fuzz"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:

@@ -18,7 +18,7 @@ CUT = GOOD[:50]
 
 def run(*arguments: str | Path, code: int, text: str | None = None) -> tuple[list[dict[str, Any]], str]:
     """Run the command; return the objects on its standard output, and what it said beside them."""
-    command = [sys.executable, "-c", "from gategrammar.cli import main; main()", "parse", *map(str, arguments)]
+    command = [sys.executable, "-m", "gategrammar", "parse", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", input=text, check=False, timeout=60)
     assert done.returncode == code, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr

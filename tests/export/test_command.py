@@ -10,7 +10,7 @@ from gategrammar.export import FORMATS, export, instructions, notes
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command."""
-    command = [sys.executable, "-c", "from gategrammar.cli import main; main()", "export", *arguments]
+    command = [sys.executable, "-m", "gategrammar", "export", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
 
 
