@@ -16,6 +16,7 @@ from gategrammar.response.grammar import OutsideText, Think
 from gategrammar.response.lalr import read
 from gategrammar.response.recogniser import recognise
 from gategrammar.response.result import Spans
+from gategrammar.response.tags import END
 
 MODES = list(product(get_args(Think), get_args(OutsideText)))
 #: Together 20,000 texts, each in all six modes.
@@ -130,6 +131,9 @@ def test_long_texts_that_hold_what_ends_a_tag(inside: str, length: int) -> None:
     response = recognise(text, "required", "ignore")
     assert response == GateResponse(body.strip(), update_gate=False, candidate=body.strip(), exit_gate=True)
     assert same(response, reference(text, "required", "ignore"))
+    _, first, others = recogniser._patterns("required", "ignore")
+    gives_up = END in inside and len(text) < recogniser._HOP_ALWAYS
+    assert (recogniser._hop(text, "required", first, others) is None) == gives_up
 
 
 @pytest.mark.parametrize(
