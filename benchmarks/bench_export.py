@@ -23,7 +23,7 @@ from timing import machine
 import llama_engine
 from cases import recorded
 from gategrammar import format_response
-from gategrammar.export import FORMATS, ExportError, export
+from gategrammar.export import FORMATS, export
 
 #: Takes a whole response, and returns whether it is in the language.
 Take = Callable[[str], bool]
@@ -142,10 +142,7 @@ def engines(vocabulary: list[bytes]) -> dict[str, tuple[str, Compile]]:
 
 def line(name: str, engine: str, compile_: Compile, bound: int | None) -> float:
     """Measure and print one line; return the seconds to compile."""
-    if bound is None:
-        grammar = export(name, profile="parse")
-    else:
-        grammar = export(name, profile="generation", max_think=bound, max_update=bound)
+    grammar = export(name, profile="parse") if bound is None else export(name, max_think=bound, max_update=bound)
     begun = perf_counter()
     take = compile_(grammar)
     compiled = perf_counter() - begun
@@ -174,12 +171,10 @@ def main() -> None:
     for engine, (name, compile_) in engines(vocabulary).items():
         if wanted.engine and engine not in wanted.engine:
             continue
-        for bound in [None, *wanted.bounds, FORMATS[name].most]:
-            try:
-                if line(name, engine, compile_, bound) > PATIENCE:
-                    break
-            except ExportError as error:
-                print(f"{engine:20} {name:12} {bound:>8} {error}")
+        most = FORMATS[name].most
+        for bound in [None, *sorted({bound for bound in (*wanted.bounds, most) if 0 < bound <= most})]:
+            if line(name, engine, compile_, bound) > PATIENCE:
+                break
 
 
 if __name__ == "__main__":

@@ -3,12 +3,11 @@
 The bare side is what a host without the gate would write: ``client.post(url, json=request).json()``. The server is a
 process of its own, as an endpoint is: in this one it would compete with the gate for the interpreter.
 
-    python benchmarks/bench_gate.py [ROUNDS]
+Usage: python benchmarks/bench_gate.py [--rounds N] [--output FILE.json]
 
-Paired: each round times the bare POST and the gate one after the other, so that a busy machine slows both.
+Each round times one bare POST and one page, so that a busy machine slows both.
 """
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -20,6 +19,7 @@ import time
 from collections.abc import Iterator
 
 import httpx
+import timing
 
 from gategrammar.gate import AsyncRecallGate, Candidate, GateSettings, LocalSystemOne, RecallGate, build_request
 
@@ -73,16 +73,17 @@ def instant_server() -> Iterator[str]:
             server.terminate()
 
 
-def report(name: str, bare: list[float], gate: list[float]) -> None:
-    """Print one line of the table."""
-    plain, whole = statistics.median(bare), statistics.median(gate)
-    ratio = statistics.median(with_gate / without for with_gate, without in zip(gate, bare, strict=True))
+def report(name: str, bare: list[float], gate: list[float]) -> timing.Times:
+    """Print one line of the table; return what was measured."""
+    times = timing.measured(name, {"bare": bare, "gate": gate})
     own = statistics.median(with_gate - without for with_gate, without in zip(gate, bare, strict=True))
-    times = f"bare {plain * 1e3:7.3f} ms   gate {whole * 1e3:7.3f} ms   own {own * 1e3:7.3f} ms"
-    print(f"{name:<14} {times}   {ratio:5.2f}x")
+    plain, whole = times["bare"].median(), times["gate"].median()
+    line = f"bare {plain * 1e3:7.3f} ms   gate {whole * 1e3:7.3f} ms   own {own * 1e3:7.3f} ms"
+    print(f"{name:<14} {line}   {timing.ratio(times, 'gate', 'bare'):5.2f}x")
+    return times
 
 
-def synchronous(url: str, rounds: int) -> None:
+def synchronous(url: str, rounds: int) -> timing.Times:
     """Time ``RecallGate`` beside ``httpx.Client.post``."""
     settings = GateSettings(endpoint=url)
     request = build_request(TASK, PAGE, settings)
@@ -95,10 +96,10 @@ def synchronous(url: str, rounds: int) -> None:
             assert not gate.evaluate(TASK, PAGE).degraded
             whole.append(time.perf_counter() - middle)
             bare.append(middle - start)
-    report("sync", bare, whole)
+    return report("sync", bare, whole)
 
 
-async def asynchronous(url: str, rounds: int) -> None:
+async def asynchronous(url: str, rounds: int) -> timing.Times:
     """Time ``AsyncRecallGate`` beside ``httpx.AsyncClient.post``."""
     settings = GateSettings(endpoint=url)
     request = build_request(TASK, PAGE, settings)
@@ -111,10 +112,10 @@ async def asynchronous(url: str, rounds: int) -> None:
             assert not (await gate.evaluate(TASK, PAGE)).degraded
             whole.append(time.perf_counter() - middle)
             bare.append(middle - start)
-    report("async", bare, whole)
+    return report("async", bare, whole)
 
 
-def lexical(rounds: int) -> None:
+def lexical(rounds: int) -> timing.Times:
     """Time the judge in this process."""
     times = []
     with RecallGate(judge=LocalSystemOne()) as gate:
@@ -123,13 +124,11 @@ def lexical(rounds: int) -> None:
             gate.evaluate(TASK, PAGE)
             times.append(time.perf_counter() - start)
     print(f"{'local judge':<14} {statistics.median(times) * 1e3:.3f} ms")
+    return timing.measured("local judge", {"gate": times})
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("count", type=int, nargs="?", default=1000, help="pages (default: %(default)s)")
-    count = parser.parse_args().count
+    given = timing.arguments(__doc__, rounds=1000).parse_args()
     with instant_server() as address:
-        synchronous(address, count)
-        asyncio.run(asynchronous(address, count))
-    lexical(count // 10)
+        measured = [synchronous(address, given.rounds), asyncio.run(asynchronous(address, given.rounds))]
+    timing.save(given.output, [*measured, lexical(max(1, given.rounds // 10))])

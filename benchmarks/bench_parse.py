@@ -2,9 +2,10 @@
 
 All contestants run in turn within each round, and the median of the ratios is shown (timing.py says why).
 
-Usage: python benchmarks/bench_parse.py [--rounds N] [--output FILE.json] [speed|worst|errors|memory …]
+Usage: python benchmarks/bench_parse.py [--rounds N] [--output FILE.json] [speed|ways|worst|errors|memory …]
 """
 
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,6 +15,7 @@ import timing
 from readers import READERS, peers, possessive
 
 from gategrammar import ResponseStream, parse, try_parse
+from gategrammar.response import recogniser
 
 #: Sentences of 66 code points: with what begins a tag, with neither, with what ends one.
 WITH = "the cache was cleared before the deploy and a<4 of 4 runs passed. "
@@ -103,6 +105,28 @@ def speed(rounds: int) -> Iterator[timing.Times]:
         print(f"\nnot measured: {reason}")
 
 
+def ways(rounds: int) -> Iterator[timing.Times]:
+    """Print what the recogniser's ways cost beside one match of all, near the lengths where it changes its way."""
+    usual = recogniser._HOP, recogniser._HOP_ALWAYS
+    print("\n### The recogniser's ways, as multiples of one match\n")
+    print("| size | text | hop | hop, else one match |\n|-|-|-|-|")
+
+    def read(hop: int, always: int, text: str) -> None:
+        recogniser._HOP, recogniser._HOP_ALWAYS = hop, always
+        recogniser.recognise(text, "required", "ignore")
+
+    for length in (500, 1_000, 1_500, 2_000, 4_000, 8_000):
+        for mark, sentence in SENTENCES.items():
+            text = document(length, heavy="think", sentence=sentence)
+            ends = {"match": (sys.maxsize, sys.maxsize), "hop": (0, 0), "either": (0, sys.maxsize)}
+            calls = {name: partial(read, *lengths, text) for name, lengths in ends.items()}
+            times = timing.paired(f"{length}, {mark}", calls, rounds)
+            cells = [f"{timing.ratio(times, name, 'match'):.2f}" for name in ("hop", "either")]
+            print(f"| {length:,} | {mark} | {' | '.join(cells)} |", flush=True)
+            yield times
+    recogniser._HOP, recogniser._HOP_ALWAYS = usual
+
+
 def growth(rounds: int) -> Iterator[timing.Times]:
     """Print what four times the input costs, for parse() and for a stream fed one character at a time."""
     print("\n### Four times the input, times the cost (linear: 4)\n")
@@ -161,7 +185,7 @@ def memory(_rounds: int) -> Iterator[timing.Times]:
     yield from ()
 
 
-TABLES = {"speed": speed, "worst": growth, "errors": errors, "memory": memory}
+TABLES = {"speed": speed, "ways": ways, "worst": growth, "errors": errors, "memory": memory}
 
 
 def main() -> None:

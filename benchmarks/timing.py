@@ -12,7 +12,7 @@ are made here; pyperf keeps what was measured, with the state of the machine, an
 import argparse
 import gc
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -64,8 +64,13 @@ def paired(
                 times[name].append(measure(function, calls[name], clock) / calls[name])
     finally:
         gc.enable()
+    return measured(title, times)
+
+
+def measured(title: str, times: Mapping[str, Sequence[float]]) -> Times:
+    """Return what was measured, in seconds a call, for :func:`ratio` and :func:`save`."""
     return {
-        name: pyperf.Benchmark([pyperf.Run(values, metadata={"name": f"{title}: {name}", "loops": calls[name]})])
+        name: pyperf.Benchmark([pyperf.Run(values, metadata={"name": f"{title}: {name}"})])
         for name, values in times.items()
     }
 
@@ -84,14 +89,22 @@ def machine() -> str:
 
 
 def arguments(description: str | None, rounds: int = 25) -> argparse.ArgumentParser:
-    """Return the parser of what every benchmark takes."""
+    """Return the parser of what every benchmark takes that measures in rounds."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=rounds, help="paired rounds a row (default: %(default)s)")
+    parser.add_argument(
+        "--rounds", type=_count, metavar="N", default=rounds, help="paired rounds a row (default: %(default)s)"
+    )
     parser.add_argument("--output", type=Path, metavar="FILE.json", help="keep what was measured, for pyperf's tools")
     return parser
 
 
-def save(path: Path | None, measured: Iterable[Times]) -> None:
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def save(path: Path | None, tables: Iterable[Times]) -> None:
     """Write what was measured as a suite of pyperf, if there is a path."""
     if path:
-        pyperf.BenchmarkSuite([one for times in measured for one in times.values()]).dump(str(path), replace=True)
+        pyperf.BenchmarkSuite([one for times in tables for one in times.values()]).dump(str(path), replace=True)

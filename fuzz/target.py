@@ -71,7 +71,8 @@ def test_one_input(data: bytes) -> None:
             got = verdict_of(error)
         if without(got, left_out) != without(expected, left_out):
             raise AssertionError(f"{name}: {text!a}, {think}, {outside_text}: {got}, not {expected}")
-    for recogniser._HOP, recogniser._HOP_ALWAYS in LENGTHS:
+    for hop, always in LENGTHS:
+        recogniser._HOP, recogniser._HOP_ALWAYS = hop, always
         response = recogniser.recognise(text, think, outside_text)
         if (response is None) != ("error" in expected) or (response and verdict_of(response) != expected):
             raise AssertionError(f"recogniser: {text!a}, {think}, {outside_text}: {response}, not {expected}")

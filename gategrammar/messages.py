@@ -113,10 +113,11 @@ def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:
     if message is None:
         message, ending = thing, None
     if not any(_has(message, name) for name in _OF_A_MESSAGE):
-        expected = "expected a chat message (content), a choice (message) or a completion (choices)"
-        if isinstance(message, Mapping):
-            raise ValueError(f"{expected}, but this object has none of them")
-        raise TypeError(f"{expected}, but this {type(message).__name__} has none of them")
+        wrong, what = (ValueError, "object") if isinstance(message, Mapping) else (TypeError, type(message).__name__)
+        raise wrong(
+            f"expected a chat message (content), a choice (message) or a completion (choices), "
+            f"but this {what} has none of them"
+        )
     return message, ending if isinstance(ending, str) else None
 
 

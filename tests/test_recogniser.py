@@ -12,11 +12,10 @@ import documents
 from cases import Case, handed, pairs, recorded
 from gategrammar import GateParseError, GateResponse, ResponseStream
 from gategrammar.response import recogniser
-from gategrammar.response.grammar import OutsideText, Think
+from gategrammar.response.grammar import TAG_END, OutsideText, Think
 from gategrammar.response.lalr import read
 from gategrammar.response.recogniser import recognise
 from gategrammar.response.result import Spans
-from gategrammar.response.tags import END
 
 MODES = list(product(get_args(Think), get_args(OutsideText)))
 #: Together 20,000 texts, each in all six modes.
@@ -132,7 +131,7 @@ def test_long_texts_that_hold_what_ends_a_tag(inside: str, length: int) -> None:
     assert response == GateResponse(body.strip(), update_gate=False, candidate=body.strip(), exit_gate=True)
     assert same(response, reference(text, "required", "ignore"))
     _, first, others = recogniser._patterns("required", "ignore")
-    gives_up = END in inside and len(text) < recogniser._HOP_ALWAYS
+    gives_up = TAG_END in inside and len(text) < recogniser._HOP_ALWAYS
     assert (recogniser._hop(text, "required", first, others) is None) == gives_up
 
 

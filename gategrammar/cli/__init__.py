@@ -18,5 +18,5 @@ def main() -> None:
     from gategrammar.cli._app import app
     from gategrammar.cli._ending import orderly
 
-    with orderly(lambda: None):  # also for --help and --version; a command that has more to tell has its own
+    with orderly(lambda: None):  # for what is wrong with the command line itself
         app()

@@ -16,7 +16,7 @@ from gategrammar.export.regex import regex
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.grammar import ABSENT, IGNORE, REQUIRED, Think, check_modes
 
-#: The bound of a body for which none is given, in steps, where the format has room for it.
+#: The bound of a body for which none is given, in steps.
 DEFAULT_BOUND = 1_000
 
 
@@ -29,8 +29,8 @@ class Format:
         write: spells the language.
         remark: writes a comment; None where the notation has none.
         profiles: which profiles the notation can say, the default first.
-        most: the largest bound. Up to it each engine that the title names compiles the grammar in seconds
-            (benchmarks/bench_export.py); 0 where there are no bounds.
+        most: the largest bound. Up to it the engines compile the grammar in seconds (benchmarks/bench_export.py; a
+            caveat names what they need for it); 0 where there are no bounds.
         caveats: what a user has to know.
     """
 
@@ -75,18 +75,21 @@ FORMATS: dict[str, Format] = {
         regex,
         remark=None,
         most=2_000,
-        caveats=(_FULL_MATCH, "An engine that builds the whole automaton before it starts wants the format outlines."),
-    ),
-    "outlines": Format(
-        "the same regular expression, with what outlines-core can bear",
-        regex,
-        remark=None,
-        profiles=(PARSE, GENERATION),
-        most=4,
         caveats=(
             _FULL_MATCH,
-            "outlines-core looks at every token in every state before it starts, so its bounds are too small to be of "
-            "use: take the parse profile and cap the tokens, or another engine.",
+            "Rust's regex refuses bounds of 100 and more unless its size_limit is raised.",
+            "An engine that builds the whole automaton before it starts wants the format outlines.",
+        ),
+    ),
+    "outlines": Format(
+        "regular expression for outlines-core, as the format regex but without bounds",
+        regex,
+        remark=None,
+        profiles=(PARSE,),
+        caveats=(
+            _FULL_MATCH,
+            "outlines-core looks at every token in every state before it starts, and a bound makes too many states: "
+            "limit the tokens of an answer instead.",
         ),
     ),
     "llguidance": Format(
@@ -202,8 +205,7 @@ class _Wanted:
         for element, bound in given.items():
             if bound is not None:
                 _check_bound(element, bound, name, profile, think)
-        usual = min(DEFAULT_BOUND, form.most)
-        complete = {e: usual if bound is None else bound for e, bound in given.items()}
+        complete = {e: DEFAULT_BOUND if bound is None else bound for e, bound in given.items()}
         if think == ABSENT:
             del complete[ELEMENTS[0].name]
         return cls(name, profile, think, complete if profile == GENERATION else {})

@@ -23,8 +23,12 @@ class Worker:
     def __init__(self) -> None:
         self._queue: _Queue = SimpleQueue()
         Thread(target=_run, args=(self._queue,), daemon=True, name="gategrammar-gate").start()
-        self.end = weakref.finalize(self, self._queue.put, None)
-        self.end.atexit = False
+        self._end = weakref.finalize(self, self._queue.put, None)
+        self._end.atexit = False
+
+    def end(self) -> None:
+        """Let the thread end when it has done what it was given; from then on it takes nothing any more."""
+        self._end()
 
     def do(self, work: Callable[[], T]) -> "Future[T]":
         """Do *work* when what came before is done, in the caller's context, and return its future."""

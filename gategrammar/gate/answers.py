@@ -78,6 +78,7 @@ def read_answers(body: bytes, settings: GateSettings, count: int) -> Answers | R
     if not isinstance(found, dict):
         return Refused(reasons.ANSWERS_NOT_AN_OBJECT)
     given = (found.get(question_id(position)) for position in range(count))
+    # Looked up once, since they are the same for every answer of a page.
     keys, highest = VALUE_KEYS[settings.mode], settings.highest
     values = tuple(_value(answer, settings.mode, keys, highest) for answer in given)
     if all(value is None for value in values):

@@ -2,13 +2,13 @@
 
 The synchronous gate does its exchange in a daemon thread, because a time-out of httpx is for one operation: a server
 that sends a byte a second never runs into it. At the deadline the waiting thread goes on, and the socket is shut down
-under the worker. The thread is kept with its connection, since to start one costs a tenth of a page. In the
+under the worker. A connection of the gate's own keeps its thread, since to start one costs a tenth of a page. In the
 asynchronous gate a cancellation does all that.
 """
 
 import asyncio
 import os
-import threading
+import weakref
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from types import TracebackType
@@ -30,6 +30,20 @@ from gategrammar.gate.settings import GateSettings, is_loopback
 T = TypeVar("T")
 
 _MOST_IDLE_LANES = 20
+_gates: "weakref.WeakSet[RecallGate]" = weakref.WeakSet()
+
+
+def _forked() -> None:
+    """Give the gates connections of their own in a forked process.
+
+    It shares those of its parent, and has none of the threads that wait for them.
+    """
+    for gate in list(_gates):
+        gate._prepare()  # noqa: SLF001 - of this module
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class _Gate:
@@ -135,9 +149,8 @@ class RecallGate(_Gate):
     _client_kind = "Client"
 
     def _prepare(self) -> None:
-        self._process = os.getpid()
-        self._lock = threading.Lock()
         self._idle: dict[bool, list[Lane]] = {True: [], False: []}
+        _gates.add(self)
 
     def evaluate(self, task: str, candidates: Iterable[Candidate]) -> GateDecision:
         """Judge a page.
@@ -176,31 +189,31 @@ class RecallGate(_Gate):
         self._put_back(lane, direct=direct)
         return outcome
 
+    # The lists of idle lanes need no lock, since each step on them is one call. So nothing can be held when a signal
+    # handler closes the gate, or when another thread forks.
+
     def _lane(self, *, direct: bool) -> Lane:
         if self._client is not None:
             return Lane(self._client, owned=False)
-        if self._process != os.getpid():  # a fork shares the connections of its parent, and has none of its threads
-            self._prepare()
-        with self._lock:
-            if self._idle[direct]:
-                return self._idle[direct].pop()
-            return Lane(self._own_client(httpx.Client, direct=direct, limits=ONE_CONNECTION), owned=True)
+        with suppress(IndexError):
+            return self._idle[direct].pop()
+        return Lane(self._own_client(httpx.Client, direct=direct, limits=ONE_CONNECTION), owned=True)
 
     def _put_back(self, lane: Lane, *, direct: bool) -> None:
-        with self._lock:
-            if lane.owned and not self._closed and len(self._idle[direct]) < _MOST_IDLE_LANES:
-                self._idle[direct].append(lane)
-                return
-        lane.close()
+        if not lane.owned or len(self._idle[direct]) >= _MOST_IDLE_LANES:
+            lane.close()
+            return
+        self._idle[direct].append(lane)
+        if self._closed:  # perhaps only since this page began
+            self.close()
 
     def close(self) -> None:
         """Close the gate's own connections; pages evaluated later are degraded."""
-        with self._lock:
-            self._closed = True
-            lanes = [lane for lanes in self._idle.values() for lane in lanes]
-            self._idle = {True: [], False: []}
-        for lane in lanes:
-            lane.close()
+        self._closed = True
+        for lanes in self._idle.values():
+            with suppress(IndexError):
+                while True:
+                    lanes.pop().close()
 
     def __enter__(self) -> Self:
         return self

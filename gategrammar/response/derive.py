@@ -32,6 +32,7 @@ from gategrammar.response.grammar import (
     PREFILLED,
     REQUIRED,
     RESPONSE,
+    TAG_END,
     TEXT,
     Element,
     Grammar,
@@ -215,8 +216,10 @@ def _check_spelling(elements: tuple[Element, ...]) -> None:
     tags = [tag.text for element in elements for tag in (element.opening, element.closing)]
     values = [value for element in elements for value in element.values or ()]
     for tag in tags:
-        if not re.fullmatch("<[^<>]+>", tag) or tags.count(tag) > 1:
-            raise GrammarError(f'tag {tag}: expected one "<", at its start, one ">", at its end, and no equal tag')
+        if not re.fullmatch(f"<[^<{TAG_END}]+{TAG_END}", tag) or tags.count(tag) > 1:
+            raise GrammarError(
+                f'tag {tag}: expected one "<", at its start, one "{TAG_END}", at its end, and no equal tag'
+            )
     for value in values:
         if not value or "<" in value or any(space in value for space in WHITE_SPACE) or values.count(value) > 1:
             raise GrammarError(f'value {value!r}: expected a word of one element, without white space and "<"')

@@ -31,6 +31,8 @@ IGNORE: Final = "ignore"
 FORBID: Final = "forbid"
 #: The declared terminals: content of an element, text that is the content of none.
 TEXT, OUTSIDE = "TEXT", "OUTSIDE"
+#: What each tag ends with and holds nowhere else; derive.py refuses other tags.
+TAG_END = ">"
 #: What Lark calls the end of the input.
 END_OF_INPUT = "$END"
 

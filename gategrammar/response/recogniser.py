@@ -19,18 +19,19 @@ from gategrammar.response.grammar import (
     IGNORE,
     PREFILLED,
     REQUIRED,
+    TAG_END,
     OutsideText,
     Think,
     check_modes,
     one_of,
 )
 from gategrammar.response.result import GateResponse, Spans, build
-from gategrammar.response.tags import ANY_TAG, CLOSINGS, END, OPENINGS, TAGS
+from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
 from gategrammar.response.text import WHITE_SPACE, skip_space, trim
 
-#: In code points (benchmarks/bench_parse.py measures both): from the first on, hopping is faster than one match, if the
-#: free texts hold no ">"; from the second on even if they do.
-_HOP, _HOP_ALWAYS = 1_500, 4_000
+#: In code points: from the first on hopping is faster than one match, if the free texts hold no TAG_END; from the
+#: second on even if they do (``benchmarks/bench_parse.py ways``).
+_HOP, _HOP_ALWAYS = 1_800, 4_000
 
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
@@ -79,7 +80,7 @@ def _patterns(
     """Return the pattern of a whole response, and those of the segments between its free texts.
 
     The groups of the whole are the contents of the elements, that of a segment is the value in it; the white space
-    before a content is outside its group. With each segment but the first comes the offset of the END of its first tag.
+    before a content is outside its group. With each segment but the first comes where its first tag ends.
     """
     check_modes(think, outside_text)
     gap = {IGNORE: _BODY, FORBID: _SPACE}[outside_text]
@@ -95,7 +96,7 @@ def _patterns(
         closing = re.escape(element.closing.text)
         if element.values is None:
             segments.append(closing)
-            offsets.append(element.closing.text.index(END))
+            offsets.append(element.closing.text.index(TAG_END))
         else:
             segments[-1] += f"({one_of(element.values).pattern}){_SPACE}{closing}"
     segments[-1] += gap
@@ -109,29 +110,31 @@ def _hop(
 ) -> GateResponse | None:
     """Match the segments one after the other, each where the next tag is; return the response, or None.
 
-    A response is pairs of a free text and the gate that follows it, and they move up by one with each segment.
+    Behind each free text comes a gate, so *content* and *match* are one such pair, and *reasoning* and *decided* the
+    pair before it: when all segments are matched, they are the two pairs of a response.
     """
     content, match = "", first.match(text)
     if match is None:
         return None
     for segment, offset in others:
-        reasoning, update_gate = content, match
+        reasoning, decided = content, match
         start = match.end()
-        # A free text without END holds no tag. If the tag that has to come does not end with the next one, then the
-        # text itself holds it, and the beginnings of tags have to be looked at.
-        end = text.find(END, start) - offset
+        # A free text without TAG_END holds no tag. If the tag that has to come does not end with the next one, then
+        # the text itself holds it, and the beginnings of tags have to be looked at. If there is none behind start, the
+        # place is negative, which means 0: no closing tag stands there, since *first* has matched what does.
+        end = text.find(TAG_END, start) - offset
         match = segment.match(text, end)
         if match is None and len(text) >= _HOP_ALWAYS and (tag := ANY_TAG.search(text, start)):
             end = tag.start()
             match = segment.match(text, end)
         if match is None:
             return None
-        while text[end - 1] in WHITE_SPACE and end > start:  # skip_space_back(): its call would cost a tenth
+        while end > start and text[end - 1] in WHITE_SPACE:  # not skip_space_back(): a call is a twentieth of all this
             end -= 1
         content = text[start:end]
     if match.end() != len(text):
         return None
-    return build(reasoning, MEANING[update_gate[1]], content, MEANING[match[1]], (locate, text, think))
+    return build(reasoning, MEANING[decided[1]], content, MEANING[match[1]], (locate, text, think))
 
 
 def _walk(text: str, think: Think, outside_text: OutsideText) -> Spans | None:

@@ -9,5 +9,3 @@ CLOSINGS = {element.closing.text: number for number, element in enumerate(ELEMEN
 TAGS = (*OPENINGS, *CLOSINGS)
 #: Finds the next tag, whichever it is.
 ANY_TAG = one_of(TAGS)
-#: What each tag ends with, and holds nowhere else; derive.py refuses other tags.
-END = ">"

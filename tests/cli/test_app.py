@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from commands import COMMAND, SURROUNDINGS
+from commands import COMMAND, SURROUNDINGS, started
 from gategrammar.cli._app import app
 
 
@@ -49,3 +49,27 @@ def test_output_that_cannot_be_written(arguments: str, redirect: str, why: str) 
     command = ["/bin/sh", "-c", f'"$@" {arguments} {redirect}', "sh", *COMMAND]
     done = subprocess.run(command, capture_output=True, check=False, env=SURROUNDINGS, text=True)
     assert (done.returncode, done.stderr) == (2, f"gategrammar: cannot write the output: {why}\n")
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version", "parse --help", "spec", "export gbnf", "fuzz --count 3"])
+def test_a_reader_that_went_away(arguments: str) -> None:
+    """Whatever a command has to say, it ends as a shell expects where nobody reads it, and says nothing more."""
+    with started(*arguments.split()) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert (process.wait(), process.stderr.read()) == (141, b"")
+
+
+@pytest.mark.parametrize("name", ["list_commands", "get_command"])
+def test_interrupted_inside_click(name: str) -> None:
+    """Ctrl-C that meets click itself, or what a command imports, is 130 as well."""
+    code = f"""
+from gategrammar.cli import _app, main
+def interrupted(*arguments):
+    raise KeyboardInterrupt
+_app.Commands.{name} = interrupted
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code, "spec"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")

@@ -86,7 +86,7 @@ def test_proof_of_the_parse_profile(think: Think) -> None:
 @pytest.mark.parametrize("most", [(0, 0), (1, 0), (2, 1)])
 def test_proof_of_the_generation_profile(think: Think, most: tuple[int, int]) -> None:
     """Every text of outlines-core's automaton of the generation profile is a response without text outside."""
-    index = Outlines(export("outlines", profile="generation", think=think, **bounds(think, *most)))
+    index = Outlines(export("regex", think=think, **bounds(think, *most)))
     accepted = [(judge, text) for engine, judge, text in successors(index, think, forbid=True) if engine]
     assert accepted
     for judge, text in accepted:
@@ -102,9 +102,7 @@ def test_what_is_generated_parses(engine: str, think: Think) -> None:
     generated = {
         "llguidance": lambda: walk_llguidance(export("llguidance", think=think, **most), chance),
         "llguidance regex": lambda: walk_llguidance(from_regex(export("regex", think=think, **most)), chance),
-        "outlines-core": lambda: Outlines(
-            export("outlines", profile="generation", think=think, **bounds(think, 4, 3))
-        ).walk(chance),
+        "outlines-core": lambda: Outlines(export("regex", think=think, **bounds(think, 4, 3))).walk(chance),
     }[engine]()
     for text in islice(generated, 150):
         assert isinstance(try_parse(text, think=think, outside_text="forbid"), GateResponse), text
@@ -142,7 +140,7 @@ def test_every_canonical_response_is_generated(
 @pytest.mark.parametrize("think", THINKS)
 def test_every_short_canonical_response_is_generated(think: Think) -> None:
     """All texts of up to three characters that matter, in both bodies, are in the language of outlines-core."""
-    index = Outlines(export("outlines", profile="generation", think=think, **bounds(think, 3)))
+    index = Outlines(export("regex", think=think, **bounds(think, 3)))
     texts = ["".join(text) for length in range(4) for text in product("x</tc\n", repeat=length)]
     for reasoning, candidate in zip(texts, reversed(texts), strict=True):
         assert index(canonical(think, reasoning, candidate))
