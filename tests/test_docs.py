@@ -23,6 +23,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FLAGS = doctest.ELLIPSIS
 #: Where programs are found: first beside this Python, as in an activated environment.
 SEARCHED = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+#: One of the commands runs hundreds of programs; to measure the coverage of each takes longer than they.
+UNMEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 #: What blocks may hold that is no code.
 SHOWN = {"text", "ebnf", "lark", "xml", "toml", "http"}
 #: pip as it is here: a clone of ours is all that it finds, and what it installs goes into a folder of the test's.
@@ -36,7 +38,7 @@ PIP = {
 
 def run(script: str, *options: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script with the command that is installed beside this Python; its output is that of both streams."""
-    environment = {**os.environ, "PATH": SEARCHED, "NO_COLOR": "1", "COLUMNS": "80", **more}
+    environment = {**UNMEASURED, "PATH": SEARCHED, "NO_COLOR": "1", "COLUMNS": "80", **more}
     command = ["bash", *options, "-c", script]
     return subprocess.run(
         command,

@@ -1,8 +1,7 @@
 """The regular expression: one line, no look-around, no back references, no flags.
 
 It is meant for a full match, which is what constrained decoding asks of it; in Python that is ``re.fullmatch``. Written
-for the common part of Python's ``re``, Rust's ``regex`` and what stands on it (llguidance, outlines-core). The format
-``outlines`` is the same expression with the bounds of an engine that unfolds them.
+for the common part of Python's ``re``, Rust's ``regex`` and what stands on it (llguidance, outlines-core).
 """
 
 from gategrammar.export.language import Chars, Rule
