@@ -100,6 +100,12 @@ def are(kind: type) -> Validator:
     return check
 
 
+def is_value(_: object, field: Any, value: Any) -> None:
+    """Refuse what is neither None nor a finite number."""
+    if value is not None and not (type(value) is float and math.isfinite(value)):
+        finite(_, field, value)
+
+
 def finite(_: object, field: Any, value: Any) -> None:
     """Refuse what is no finite int or float; a bool is neither."""
     try:

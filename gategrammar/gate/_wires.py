@@ -6,7 +6,7 @@ import time
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from gategrammar.gate import reasons
 from gategrammar.gate._body import ACCEPT_ENCODING, Body
@@ -54,13 +54,12 @@ class Page:
 
     def decision(self, outcome: Outcome | None) -> GateDecision:
         """Turn the outcome of the exchange (None: there was nothing to ask) into the decision."""
+        elapsed = time.perf_counter() - self.started
         if outcome is None:
-            decided = keep_all(self.candidates, self.settings)
-        elif isinstance(outcome, Off):
-            decided = keep_all(self.candidates, self.settings, reason=outcome.reason, active=False)
-        else:
-            decided = decide(self.candidates, outcome, self.settings)
-        return evolve(decided, elapsed=time.perf_counter() - self.started)
+            return keep_all(self.candidates, self.settings, elapsed=elapsed)
+        if isinstance(outcome, Off):
+            return keep_all(self.candidates, self.settings, reason=outcome.reason, active=False, elapsed=elapsed)
+        return decide(self.candidates, outcome, self.settings, elapsed=elapsed)
 
 
 class BlockingWire:

@@ -7,7 +7,7 @@ from attrs import asdict, field, frozen
 from attrs.validators import instance_of, optional
 
 from gategrammar.gate import reasons
-from gategrammar.gate._checks import are, finite, is_count, is_flag, is_text, need
+from gategrammar.gate._checks import are, finite, is_count, is_flag, is_text, is_value, need
 from gategrammar.gate.answers import Answers, Refused, Usage
 from gategrammar.gate.questions import Candidate
 from gategrammar.gate.settings import GateSettings, Mode, is_mode
@@ -24,7 +24,7 @@ class Verdict:
     """
 
     hash: str = field(validator=is_text)
-    value: float | None = field(validator=optional(finite))
+    value: float | None = field(validator=is_value)
     keep: bool = field(validator=is_flag)
 
 
@@ -43,7 +43,7 @@ class GateDecision:
         reason: why the gate was off, the page degraded or floored; else None.
         answered_model: the model that the server says answered.
         usage: the tokens that the server says it used.
-        elapsed: seconds that the gate took.
+        elapsed: seconds that the gate took to come by its answers, or to give up.
     """
 
     verdicts: tuple[Verdict, ...] = field(validator=are(Verdict))
@@ -99,19 +99,22 @@ class GateDecision:
         }
 
 
-def decide(candidates: Sequence[Candidate], answers: Answers | Refused, settings: GateSettings) -> GateDecision:
+def decide(
+    candidates: Sequence[Candidate], answers: Answers | Refused, settings: GateSettings, *, elapsed: float = 0.0
+) -> GateDecision:
     """Decide what stays of a page.
 
     Args:
         candidates: the whole page, in its order.
         answers: the values of its first ``max_candidates``, or the reason why there are none.
         settings: the mode, its bar and the floor.
+        elapsed: seconds that it took to come by the answers.
 
     Raises:
         ValueError: there are more or fewer answers than candidates asked about.
     """
     if isinstance(answers, Refused):
-        return keep_all(candidates, settings, reason=answers.reason, degraded=True)
+        return keep_all(candidates, settings, reason=answers.reason, degraded=True, elapsed=elapsed)
     judged = min(settings.max_candidates, len(candidates))
     if len(answers.values) != judged:
         raise ValueError(f"{len(answers.values)} answers for {judged} candidates asked about")
@@ -130,6 +133,7 @@ def decide(candidates: Sequence[Candidate], answers: Answers | Refused, settings
         reason=reasons.floor_kept(sum(keep)) if floored else None,
         answered_model=answers.model,
         usage=answers.usage,
+        elapsed=elapsed,
     )
 
 
@@ -140,6 +144,7 @@ def keep_all(
     reason: str | None = None,
     degraded: bool = False,
     active: bool = True,
+    elapsed: float = 0.0,
 ) -> GateDecision:
     """Return the decision that leaves a page as it is: degraded, off, or empty."""
     return GateDecision(
@@ -150,6 +155,7 @@ def keep_all(
         active=active,
         degraded=degraded,
         reason=reason,
+        elapsed=elapsed,
     )
 
 
