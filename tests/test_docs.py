@@ -100,7 +100,7 @@ SYBIL = Sybil(
 RUN = {"python", "pycon", "sh", "bash", "console", "json", "jsonl"}
 
 
-@pytest.mark.filterwarnings("default:::(ray|pyspark)")
+@pytest.mark.filterwarnings("default:::(ray|pyspark)")  # they warn of what they call themselves
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of code in the page runs, in their order, in a folder that holds what the repository does."""

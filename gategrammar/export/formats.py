@@ -77,7 +77,7 @@ FORMATS: dict[str, Format] = {
         most=2_000,
         caveats=(
             _FULL_MATCH,
-            "Rust's regex refuses bounds of 100 and more unless its size_limit is raised.",
+            "Rust's regex refuses large bounds unless its size_limit is raised.",
             "An engine that builds the whole automaton before it starts wants the format outlines.",
         ),
     ),

@@ -36,13 +36,13 @@ def need(condition: bool, message: str) -> None:
 def is_text(_: object, field: Any, value: Any) -> None:
     """Refuse what is no str."""
     if not isinstance(value, str):
-        raise ValueError(f"{field.name} must be a str, not {type(value).__name__}")  # noqa: TRY004 - see need()
+        raise ValueError(f"{field.name} must be a str, not {type(value).__name__}")  # noqa: TRY004 - need() says why
 
 
 def is_flag(_: object, field: Any, value: Any) -> None:
     """Refuse what is no bool."""
     if not isinstance(value, bool):
-        raise ValueError(f"{field.name} must be True or False, not {type(value).__name__}")  # noqa: TRY004 - see need()
+        raise ValueError(f"{field.name} must be True or False, not {type(value).__name__}")  # noqa: TRY004 - need() says why
 
 
 def is_filled(_: object, field: Any, value: Any) -> None:

@@ -2,7 +2,7 @@
 
 The synchronous gate does its exchange in a daemon thread, because a time-out of httpx is for one operation: a server
 that sends a byte a second never runs into it. At the deadline the waiting thread goes on, and the socket is shut down
-under the worker. A connection of the gate's own keeps its thread, since to start one costs a tenth of a page. In the
+under the worker. A connection of the gate's own keeps its thread, since to start one for each page costs time. In the
 asynchronous gate a cancellation does all that.
 """
 

@@ -129,7 +129,7 @@ def _hop(
             match = segment.match(text, end)
         if match is None:
             return None
-        while end > start and text[end - 1] in WHITE_SPACE:  # not skip_space_back(): a call is a twentieth of all this
+        while end > start and text[end - 1] in WHITE_SPACE:  # skip_space_back(), without the cost of a call
             end -= 1
         content = text[start:end]
     if match.end() != len(text):
