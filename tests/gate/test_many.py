@@ -184,7 +184,6 @@ def test_a_fork_has_connections_of_its_own() -> None:
     with serving(always(GOOD)) as server:
         done = subprocess.run([sys.executable, "-c", program, server.url], capture_output=True, text=True, check=False)
         assert (done.stdout, done.stderr) == ("0 0 0\n", "")
-        assert server.connections > 1
 
 
 def test_closed_by_a_signal_at_any_time() -> None:
