@@ -1,8 +1,8 @@
 """Cost of parse_batch(): ratios to plain loops over parse(), in processor time, so that neighbours count less.
 
 The loop that parse_batch() stands for takes the texts out of the column and keeps the results, in a list. "texts
-dropped" is a loop over texts that are in a list already, which throws away what it parsed: the more of a row is text,
-the more of what parse_batch() does is to copy it, out of Arrow's memory and into it.
+dropped" is a loop over texts that are in a list already, which throws away what it parsed: the longer the texts are,
+the more of what parse_batch() does is to write them to new memory, which that loop never touches.
 
 Usage: python benchmarks/bench_arrow.py [--rounds N] [--output FILE.json]
 """

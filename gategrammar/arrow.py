@@ -3,15 +3,18 @@
 Needs the extra ``arrow``.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from array import array
+from collections.abc import Sequence
+from itertools import accumulate, chain, pairwise
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 
 from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.errors import ERRORS, GateParseError
 from gategrammar.response.grammar import IGNORE, REQUIRED, OutsideText, Think, check_modes
-from gategrammar.response.parse import parse
+from gategrammar.response.parse import try_parse
+from gategrammar.response.recogniser import Places, find
 
 _Batch = TypeVar("_Batch", pa.RecordBatch, pa.Table)
 
@@ -32,10 +35,8 @@ _FACTS: dict[str, pa.DataType] = {
 }
 #: Their order.
 ADDED = ("think", "update_gate", "candidate", "exit_gate", *_NAMES, "error_offset")
-_NO_TEXTS, _NO_FACTS = (None,) * len(_TEXTS), (None,) * len(_FACTS)
-#: How much text is parsed before it goes back into Arrow's memory, in bytes: what a processor's cache holds, since to
-#: write to new memory costs as much as to parse a long response (benchmarks/bench_arrow.py).
-_PIECE = 1 << 19
+#: The types of the texts, with the codes that Python has for their offsets.
+_OFFSETS: dict[pa.DataType, Literal["i", "q"]] = {pa.string(): "i", pa.large_string(): "q"}
 
 
 def parse_batch(
@@ -120,37 +121,78 @@ def _types(responses: pa.DataType, column: str) -> dict[str, pa.DataType]:
 def _verdicts(
     responses: pa.Array, types: dict[str, pa.DataType], think: Think, outside_text: OutsideText
 ) -> dict[str, pa.Array]:
-    """Return the columns that are added for one chunk of responses."""
-    if not len(responses):
-        return {name: _array(name, kind, []) for name, kind in types.items()}
-    text_type = types[_TEXTS[0]]
-    texts: list[list[pa.Array]] = []
-    facts: list[tuple[Any, ...]] = []
-    for piece in _pieces(responses.cast(text_type)):
-        contents: list[tuple[str | None, ...]] = []
-        for text in piece.to_pylist():
-            if text is None:
-                contents.append(_NO_TEXTS)
-                facts.append(_NO_FACTS)
-                continue
-            try:
-                found = parse(text, think=think, outside_text=outside_text)
-            except GateParseError as error:
-                contents.append(_NO_TEXTS)
-                facts.append((None, None, _NUMBERS[error.kind], _NUMBERS[error.tag], error.offset))
-            else:
-                contents.append((found.think, found.candidate))
-                facts.append((found.update_gate, found.exit_gate, None, None, None))
-        texts.append([pa.array(values, text_type) for values in zip(*contents, strict=True)])
-    columns = dict(zip(_TEXTS, map(pa.concat_arrays, zip(*texts, strict=True)), strict=True))
-    for name, values in zip(_FACTS, zip(*facts, strict=True), strict=True):
-        columns[name] = _array(name, types[name], values)
+    """Return the columns that are added for one chunk of responses.
+
+    To copy a long text costs as much as to parse it. So the texts are but places in the memory of the responses until
+    all of them are known; then Arrow copies each of them once.
+    """
+    responses = responses.cast(types[_TEXTS[0]])
+    offsets, data = _memory(responses)
+    memory = memoryview(data)
+    bounds: list[int] = []
+    facts: dict[str, list[Any]] = {name: [None] * len(responses) for name in _FACTS}
+    update_gates, exit_gates, *errors = facts.values()
+    for row, (valid, (start, end)) in enumerate(zip(responses.is_valid().to_pylist(), pairwise(offsets), strict=True)):
+        found: Places | GateParseError | None = None
+        if valid:
+            text = str(memory[start:end], "utf-8")
+            found = find(text, think, outside_text) or _explain(text, think, outside_text)
+        if isinstance(found, tuple):
+            if len(text) < end - start:
+                found = _in_bytes(text, found)
+            begin, stop, update_gates[row], first, last, exit_gates[row] = found
+            bounds += (start + begin, start + stop, start + first, start + last)
+        else:
+            bounds += (start,) * 4
+            if found:
+                wrong = _NUMBERS[found.kind], _NUMBERS[found.tag], found.offset
+                for values, value in zip(errors, wrong, strict=True):
+                    values[row] = value
+    columns = {name: _array(name, types[name], values) for name, values in facts.items()}
+    validity, _ = columns["update_gate"].buffers()
+    for number, name in enumerate(_TEXTS):
+        starts, ends = bounds[2 * number :: 4], bounds[2 * number + 1 :: 4]
+        columns[name] = _copies(responses.type, data, starts, ends, validity)
     return columns
 
 
-def _pieces(responses: pa.Array) -> Iterator[pa.Array]:
-    rows = max(1, _PIECE * len(responses) // (responses.nbytes or 1))
-    return (responses.slice(start, rows) for start in range(0, len(responses), rows))
+def _memory(responses: pa.Array) -> tuple[list[int], pa.Buffer]:
+    """Return the bounds of the responses, one more than there are, and the memory in which they are the bounds."""
+    if not len(responses):
+        return [0], pa.py_buffer(b"")
+    _, offsets, data = responses.buffers()
+    numbers = array(_OFFSETS[responses.type])
+    first, last = responses.offset, responses.offset + len(responses)
+    numbers.frombytes(memoryview(offsets)[first * numbers.itemsize : (last + 1) * numbers.itemsize])
+    return numbers.tolist(), data or pa.py_buffer(b"")
+
+
+def _explain(text: str, think: Think, outside_text: OutsideText) -> Places | GateParseError:
+    """Return what find() would, if it could, or what is wrong with the text."""
+    found = try_parse(text, think=think, outside_text=outside_text)
+    if isinstance(found, GateParseError):
+        return found
+    spans = found.spans
+    return (*(spans.think or (0, 0)), found.update_gate, *spans.update, found.exit_gate)
+
+
+def _in_bytes(text: str, places: Places) -> Places:
+    """Turn code points into bytes."""
+    begin, stop, update_gate, first, last, exit_gate = places
+    between = pairwise((0, begin, stop, first, last))
+    begin, stop, first, last = accumulate(len(text[start:end].encode()) for start, end in between)
+    return begin, stop, update_gate, first, last, exit_gate
+
+
+def _copies(
+    kind: pa.DataType, data: pa.Buffer, starts: list[int], ends: list[int], validity: pa.Buffer | None
+) -> pa.Array:
+    """Return a column of the texts between the places in *data*, null where they are not valid."""
+    # The texts and what stands between them make an array of their own without being copied: every second is a text.
+    bounds = array(_OFFSETS[kind], [*chain.from_iterable(zip(starts, ends, strict=True)), *ends[-1:]])
+    pieces = pa.Array.from_buffers(kind, 2 * len(starts), [None, pa.py_buffer(bounds), data])
+    seconds = array("q", range(0, len(pieces), 2))
+    return pieces.take(pa.Array.from_buffers(pa.int64(), len(starts), [validity, pa.py_buffer(seconds)]))
 
 
 def _undecodable(responses: pa.Array | pa.ChunkedArray) -> int:

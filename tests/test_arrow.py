@@ -81,10 +81,23 @@ def test_a_table_of_several_chunks() -> None:
     assert parse_batch(pa.table({"response": pa.chunked_array([], pa.string())})).num_rows == 0
 
 
-def test_more_text_than_one_piece() -> None:
-    """Long texts are parsed in pieces, and come back whole and in order."""
-    texts = [GOOD.replace("Hm.", f"{number} " * 50_000) for number in range(20)]
-    assert rows(parse_batch(pa.record_batch({"response": texts}))) == [row(text) for text in texts]
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("space", ["", " ", "\x85", "\u3000"], ids=ascii)
+def test_long_texts(kind: str, space: str) -> None:
+    """Long texts are cut out at the right bytes, whatever characters they and the white space round them are of."""
+    texts: list[str | None] = [None, GOOD]
+    for word in ("plain ", "ä", "思い", "\U0001f9e0 > "):
+        for length in (10, 3_000, 30_000):
+            content = space + word * (length // len(word)) + space
+            good = f"<think>{content}</think><check>no</check>{word}<update>{content}</update><next>end</next>{word}"
+            texts += [good, good.replace("<think>", f"<think>{word}</think>{word}<think>"), good[:-20], None]
+    assert rows(parse_batch(pa.record_batch({"response": TYPES[kind](texts)}))) == [row(text) for text in texts]
+
+
+def test_the_columns_share_no_memory_with_the_responses() -> None:
+    """What is kept of a batch does not keep the whole of it: each column holds its own texts and no others."""
+    parsed = parse_batch(pa.record_batch({"response": [GOOD.replace("Hm.", "Hm. " * 50_000)] * 20}))
+    assert parsed["candidate"].get_total_buffer_size() < 1_000
 
 
 @pytest.mark.parametrize("kind", TYPES)

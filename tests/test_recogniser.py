@@ -14,7 +14,7 @@ from gategrammar import GateParseError, GateResponse, ResponseStream
 from gategrammar.response import recogniser
 from gategrammar.response.grammar import TAG_END, OutsideText, Think
 from gategrammar.response.lalr import read
-from gategrammar.response.recogniser import recognise
+from gategrammar.response.recogniser import Places, find, recognise
 from gategrammar.response.result import Spans
 
 MODES = list(product(get_args(Think), get_args(OutsideText)))
@@ -54,6 +54,14 @@ def same(one: GateResponse | GateParseError | None, other: GateResponse | GatePa
     return one is None and isinstance(other, GateParseError)
 
 
+def places(verdict: GateResponse | GateParseError) -> Places | None:
+    """Return what find() has to say of a text with this verdict."""
+    if isinstance(verdict, GateParseError):
+        return None
+    spans = verdict.spans
+    return (*(spans.think or (0, 0)), verdict.update_gate, *spans.update, verdict.exit_gate)
+
+
 def check(text: str, chance: random.Random) -> int:
     """Compare all readers on one text in all modes; return in how many it is valid."""
     valid = 0
@@ -61,6 +69,7 @@ def check(text: str, chance: random.Random) -> int:
         expected = reference(text, think, outside_text)
         valid += isinstance(expected, GateResponse)
         assert same(recognise(text, think, outside_text), expected), (text, think, outside_text)
+        assert find(text, think, outside_text) in (None, places(expected)), (text, think, outside_text)
         cuts = map(chance.randint, repeat(1), repeat(chance.choice([1, 3, 9, 40])))
         assert same(streamed(text, think, outside_text, cuts), expected), (text, think, outside_text)
     return valid
@@ -118,7 +127,7 @@ def test_patterns_take_what_nests_nothing() -> None:
         text = f"{head}\n<check> yes </check>\n<update> a < b </update>\n<next>end\n</next>\n"
         whole, first, others = recogniser._patterns(think, outside_text)
         assert whole.fullmatch(text)
-        assert recogniser._hop(text, think, first, others) == reference(text, think, outside_text)
+        assert recogniser._hop(text, first, others) == places(reference(text, think, outside_text))
 
 
 @pytest.mark.parametrize("length", [recogniser._HOP, recogniser._HOP_ALWAYS])
@@ -132,7 +141,7 @@ def test_long_texts_that_hold_what_ends_a_tag(inside: str, length: int) -> None:
     assert same(response, reference(text, "required", "ignore"))
     _, first, others = recogniser._patterns("required", "ignore")
     gives_up = TAG_END in inside and len(text) < recogniser._HOP_ALWAYS
-    assert (recogniser._hop(text, "required", first, others) is None) == gives_up
+    assert (recogniser._hop(text, first, others) is None) == gives_up
 
 
 @pytest.mark.parametrize(

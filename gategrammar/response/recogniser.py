@@ -5,12 +5,14 @@ pattern is written down by :func:`_patterns` from the tables: possessive, hence 
 a "<" only where no tag begins. In a short text one match of the whole pattern is the fastest that Python offers. In
 longer texts the time goes into the bodies, so those of free text are hopped over to where the next tag ends, which is
 a search for one character, the ">" of that tag, unless the text itself holds one; and nothing of them is copied before
-they are cut out, trimmed. What neither takes, nested think for one, runs through the automaton tag by tag. What that
-refuses, too, is the reference parser's to explain.
+they are cut out, trimmed; who only wants to know where they stand (:func:`find`) copies nothing at all. What neither
+takes, nested think for one, runs through the automaton tag by tag. What that refuses, too, is the reference parser's to
+explain.
 """
 
 import re
 from functools import cache
+from typing import TypeAlias
 
 from gategrammar.response._tables import ACCEPTING, ELEMENTS, MEANING, MOVES, STAGES, STARTS
 from gategrammar.response.grammar import (
@@ -27,17 +29,23 @@ from gategrammar.response.grammar import (
 )
 from gategrammar.response.result import GateResponse, Spans, build
 from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
-from gategrammar.response.text import WHITE_SPACE, skip_space, trim
+from gategrammar.response.text import WHITE_SPACE, skip_space, skip_space_back, trim
 
 #: In code points: from the first on hopping is faster than one match, if the free texts hold no TAG_END; from the
 #: second on even if they do (``benchmarks/bench_parse.py ways``).
 _HOP, _HOP_ALWAYS = 1_800, 4_000
 
+#: To look a character up in a set costs less than in a string, and it is done twice a response.
+_SPACES = frozenset(WHITE_SPACE)
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
 #: is tried before the loop is entered, since most runs hold no "<" at all; nothing else is ever tried twice.
 _NO_BEGINNING = f"[^<{re.escape(''.join(sorted({tag[1] for tag in TAGS})))}]"
 _BODY = f"[^<]*+(?:(?:(?:<{_NO_BEGINNING}[^<]*+)++|(?!{ANY_TAG.pattern})<[^<]*+)++)??"
+
+
+#: Where the reasoning starts and ends, the update gate, where the candidate starts and ends, the exit gate.
+Places: TypeAlias = tuple[int, int, bool, int, int, bool]
 
 
 def recognise(text: str, think: Think, outside_text: OutsideText) -> GateResponse | None:
@@ -48,22 +56,41 @@ def recognise(text: str, think: Think, outside_text: OutsideText) -> GateRespons
         ValueError: unknown mode.
     """
     whole, first, others = _patterns(think, outside_text)
-    if len(text) >= _HOP and (response := _hop(text, think, first, others)):
-        return response
+    if len(text) >= _HOP and (places := _hop(text, first, others)):
+        begin, stop, update_gate, start, end, exit_gate = places
+        return build(text[begin:stop], update_gate, text[start:end], exit_gate, (locate, text, think))
     if len(text) < _HOP_ALWAYS and (match := whole.fullmatch(text)):
-        reasoning, update_gate, candidate, exit_gate = match.groups()
+        reasoning, update_value, candidate, exit_value = match.groups()
         return build(
             reasoning.rstrip(WHITE_SPACE),
-            MEANING[update_gate],
+            MEANING[update_value],
             candidate.rstrip(WHITE_SPACE),
-            MEANING[exit_gate],
+            MEANING[exit_value],
             (locate, text, think),
         )
     spans = _walk(text, think, outside_text)
     if spans is None:
         return None
-    reasoning, update_gate, candidate, exit_gate = (text[slice(*span)] if span else "" for span in spans)
-    return build(reasoning, MEANING[update_gate], candidate, MEANING[exit_gate], spans)
+    reasoning, update_value, candidate, exit_value = (text[slice(*span)] if span else "" for span in spans)
+    return build(reasoning, MEANING[update_value], candidate, MEANING[exit_value], spans)
+
+
+def find(text: str, think: Think, outside_text: OutsideText) -> Places | None:
+    """Return where the contents stand if *text* is a response that nests nothing; nothing is copied.
+
+    None does not say that it is no response: :func:`gategrammar.parse` has to read it.
+    """
+    whole, first, others = _patterns(think, outside_text)
+    if len(text) >= _HOP and (places := _hop(text, first, others)):
+        return places
+    if len(text) < _HOP_ALWAYS and (match := whole.fullmatch(text)):
+        (begin, stop), (start, end) = match.span(1), match.span(3)
+        if text[stop - 1] in _SPACES:
+            stop = skip_space_back(text, begin, stop)
+        if text[end - 1] in _SPACES:
+            end = skip_space_back(text, start, end)
+        return begin, stop, MEANING[match[2]], start, end, MEANING[match[4]]
+    return None
 
 
 def locate(text: str, think: Think) -> Spans:
@@ -99,25 +126,23 @@ def _patterns(
             offsets.append(element.closing.text.index(TAG_END))
         else:
             segments[-1] += f"({one_of(element.values).pattern}){_SPACE}{closing}"
-    segments[-1] += gap
+    segments[-1] += gap + r"\Z"
     whole = ("()" if think == ABSENT else "") + f"({_BODY})".join(segments)
     first, *others = map(re.compile, segments)
     return re.compile(whole), first, tuple(zip(others, offsets, strict=True))
 
 
-def _hop(
-    text: str, think: Think, first: re.Pattern[str], others: tuple[tuple[re.Pattern[str], int], ...]
-) -> GateResponse | None:
-    """Match the segments one after the other, each where the next tag is; return the response, or None.
+def _hop(text: str, first: re.Pattern[str], others: tuple[tuple[re.Pattern[str], int], ...]) -> Places | None:
+    """Match the segments one after the other, each where the next tag is; return the places, or None.
 
-    Behind each free text comes a gate, so *content* and *match* are one such pair, and *reasoning* and *decided* the
-    pair before it: when all segments are matched, they are the two pairs of a response.
+    Behind each free text comes a gate, so *start*, *end* and *match* are one such pair, and *begin*, *stop* and
+    *decided* the pair before it: when all segments are matched, they are the two pairs of a response.
     """
-    content, match = "", first.match(text)
+    start, end, match = 0, 0, first.match(text)
     if match is None:
         return None
     for segment, offset in others:
-        reasoning, decided = content, match
+        begin, stop, decided = start, end, match
         start = match.end()
         # A free text without TAG_END holds no tag. If the tag that has to come does not end with the next one, then
         # the text itself holds it, and the beginnings of tags have to be looked at. If there is none behind start, the
@@ -129,12 +154,9 @@ def _hop(
             match = segment.match(text, end)
         if match is None:
             return None
-        while end > start and text[end - 1] in WHITE_SPACE:  # skip_space_back(), without the cost of a call
+        while end > start and text[end - 1] in _SPACES:  # skip_space_back(), without the cost of a call
             end -= 1
-        content = text[start:end]
-    if match.end() != len(text):
-        return None
-    return build(reasoning, MEANING[decided[1]], content, MEANING[match[1]], (locate, text, think))
+    return begin, stop, MEANING[decided[1]], start, end, MEANING[match[1]]
 
 
 def _walk(text: str, think: Think, outside_text: OutsideText) -> Spans | None:
