@@ -192,7 +192,7 @@ class _Wanted:
 
     @classmethod
     def of(cls, name: str, profile: Profile | None, think: Think, *bounds: int | None) -> "_Wanted":
-        if name not in FORMATS:
+        if name not in list(FORMATS):  # a list, which may be asked for what cannot be hashed
             raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {name!r}")
         form = FORMATS[name]
         if profile is not None and profile not in get_args(Profile):

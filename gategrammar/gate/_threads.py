@@ -4,6 +4,7 @@ An executor's threads are joined when the interpreter or the event loop ends: a 
 the program for an hour. A daemon thread is left behind.
 """
 
+import sys
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -31,7 +32,13 @@ class Worker:
         self._end()
 
     def do(self, work: Callable[[], T]) -> "Future[T]":
-        """Do *work* when what came before is done, in the caller's context, and return its future."""
+        """Do *work* when what came before is done, in the caller's context, and return its future.
+
+        Raises:
+            RuntimeError: the interpreter is ending, so the thread does not run any more.
+        """
+        if sys.is_finalizing():
+            raise RuntimeError("no thread works while the interpreter ends")
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()  # from here on it cannot be cancelled, so setting its result cannot fail
         context = copy_context()

@@ -57,6 +57,7 @@ def test_defaults() -> None:
     ("arguments", "message"),
     [
         ({"name": "bnf"}, "format must be one of regex, outlines, llguidance, gbnf"),
+        ({"name": ["regex"]}, r"format must be one of regex, .*, not \['regex'\]$"),
         ({"profile": "strict"}, "profile must be one of 'parse', 'generation', not 'strict'"),
         ({"think": "no"}, "think must be one of 'required', 'prefilled', 'absent', not 'no'"),
         ({"max_think": -1}, "the bound of think must be from 0 to 20000 in gbnf, not -1"),

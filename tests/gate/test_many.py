@@ -309,3 +309,30 @@ def test_two_proxies_of_the_environment_are_passed_by(monkeypatch: pytest.Monkey
         for way in OWN_WAYS:
             assert not way.evaluate(settings(server.url)).degraded
         assert not proxy.exchanges
+
+
+def test_a_page_while_the_interpreter_ends() -> None:
+    """What still asks then keeps its page whole at once, since no thread runs any more that could wait for a reply."""
+    program = textwrap.dedent(
+        """
+        import sys
+        from gategrammar.gate import Candidate, GateSettings, RecallGate
+
+        class Host:
+            gate = RecallGate(GateSettings(endpoint=sys.argv[1], timeout=60))
+            page = [Candidate(hash="m0"), Candidate(hash="m1"), Candidate(hash="m2")]
+            out = sys.stdout
+
+            def ask(self):
+                print(self.gate.evaluate("task", self.page).reason, file=self.out)
+
+            __del__ = ask
+
+        host = Host()
+        host.ask()
+        """
+    )
+    with serving(always(GOOD)) as server:
+        command = [sys.executable, "-c", program, server.url]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        assert (done.stdout, done.stderr) == (f"None\n{reasons.REQUEST_FAILED}\n", "")
