@@ -76,6 +76,9 @@ def test_one_input(data: bytes) -> None:
         response = recogniser.recognise(text, think, outside_text)
         if (response is None) != ("error" in expected) or (response and verdict_of(response) != expected):
             raise AssertionError(f"recogniser: {text!a}, {think}, {outside_text}: {response}, not {expected}")
+        places = recogniser.find(text, think, outside_text)
+        if places and (response is None or places != recogniser.places_of(response)):
+            raise AssertionError(f"places: {text!a}, {think}, {outside_text}: {places}, not {expected}")
     recogniser._HOP, recogniser._HOP_ALWAYS = LENGTHS[0]
 
 

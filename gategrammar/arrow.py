@@ -14,7 +14,7 @@ from gategrammar.response._tables import ELEMENTS
 from gategrammar.response.errors import ERRORS, GateParseError
 from gategrammar.response.grammar import IGNORE, REQUIRED, OutsideText, Think, check_modes
 from gategrammar.response.parse import try_parse
-from gategrammar.response.recogniser import Places, find
+from gategrammar.response.recogniser import Places, find, places_of
 
 _Batch = TypeVar("_Batch", pa.RecordBatch, pa.Table)
 
@@ -168,12 +168,9 @@ def _memory(responses: pa.Array) -> tuple[list[int], pa.Buffer]:
 
 
 def _explain(text: str, think: Think, outside_text: OutsideText) -> Places | GateParseError:
-    """Return what find() would, if it could, or what is wrong with the text."""
+    """Return what find() does not: the places in a response that nests, or what is wrong with a text."""
     found = try_parse(text, think=think, outside_text=outside_text)
-    if isinstance(found, GateParseError):
-        return found
-    spans = found.spans
-    return (*(spans.think or (0, 0)), found.update_gate, *spans.update, found.exit_gate)
+    return found if isinstance(found, GateParseError) else places_of(found)
 
 
 def _in_bytes(text: str, places: Places) -> Places:

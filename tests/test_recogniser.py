@@ -14,7 +14,7 @@ from gategrammar import GateParseError, GateResponse, ResponseStream
 from gategrammar.response import recogniser
 from gategrammar.response.grammar import TAG_END, OutsideText, Think
 from gategrammar.response.lalr import read
-from gategrammar.response.recogniser import Places, find, recognise
+from gategrammar.response.recogniser import Places, find, places_of, recognise
 from gategrammar.response.result import Spans
 
 MODES = list(product(get_args(Think), get_args(OutsideText)))
@@ -56,10 +56,7 @@ def same(one: GateResponse | GateParseError | None, other: GateResponse | GatePa
 
 def places(verdict: GateResponse | GateParseError) -> Places | None:
     """Return what find() has to say of a text with this verdict."""
-    if isinstance(verdict, GateParseError):
-        return None
-    spans = verdict.spans
-    return (*(spans.think or (0, 0)), verdict.update_gate, *spans.update, verdict.exit_gate)
+    return None if isinstance(verdict, GateParseError) else places_of(verdict)
 
 
 def check(text: str, chance: random.Random) -> int:

@@ -93,6 +93,12 @@ def find(text: str, think: Think, outside_text: OutsideText) -> Places | None:
     return None
 
 
+def places_of(response: GateResponse) -> Places:
+    """Return what :func:`find` says, or would say if it could, of the text of *response*."""
+    think, _, update, _ = response.spans
+    return (*(think or (0, 0)), response.update_gate, *update, response.exit_gate)
+
+
 def locate(text: str, think: Think) -> Spans:
     """Return where the contents stand in a text that was recognised."""
     spans = _walk(text, think, IGNORE)
