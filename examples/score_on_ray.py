@@ -3,13 +3,15 @@
     pip install 'gategrammar[arrow]' 'ray[data]'
     python examples/score_on_ray.py fixtures/trajectories.jsonl --out scores
 
-Reads JSONL or Parquet files (folders too, and whatever Ray's file systems reach), writes the r_format of each
+Reads JSONL or Parquet files (local folders too, and files that Ray's file systems reach), writes the r_format of each
 trajectory as Parquet, and prints the totals. A trajectory is a list of turns in one row, which has a name in --id; or,
 with --group-by, the rows that share a field.
 """
 
 import argparse
 from functools import partial
+from pathlib import Path
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +20,9 @@ from ray.data.aggregate import Count, Sum
 
 from gategrammar.arrow import parse_batch
 
+#: The column that tells trajectories of the same name apart.
+ROW = "gategrammar row"
+
 
 def explode(batch: pa.Table, *, name: str, turns: str, field: str) -> pa.Table:
     """Make a row of each turn; *field* leads into turns that are no texts."""
@@ -25,20 +30,27 @@ def explode(batch: pa.Table, *, name: str, turns: str, field: str) -> pa.Table:
     if pc.any(pc.equal(pc.coalesce(pc.list_value_length(lists), 0), 0)).as_py():
         raise ValueError(f"a trajectory in column {turns!r} has no turn, so its format is neither right nor wrong")
     flat = pc.list_flatten(lists)
-    names = batch[name].combine_chunks().take(pc.list_parent_indices(lists))
-    return pa.table({name: names, field: pc.struct_field(flat, field) if pa.types.is_struct(flat.type) else flat})
+    rows = pc.list_parent_indices(lists)
+    return pa.table(
+        {
+            name: batch[name].combine_chunks().take(rows),
+            # Two rows are two trajectories, even if they have the same name.
+            ROW: pa.array([uuid4().hex for _ in range(batch.num_rows)]).take(rows),
+            field: pc.struct_field(flat, field) if pa.types.is_struct(flat.type) else flat,
+        }
+    )
 
 
-def judge(batch: pa.Table, *, name: str, field: str, think: str) -> pa.Table:
+def judge(batch: pa.Table, *, keys: list[str], field: str, think: str) -> pa.Table:
     """Parse each turn, and keep what is counted: the texts stay where they are."""
     if batch[field].null_count:
         raise ValueError(f"a turn in column {field!r} is null, so its trajectory is neither right nor wrong")
-    parsed = parse_batch(batch.select([name, field]), field, think=think, dictionary_encode=False)
+    parsed = parse_batch(batch.select([*keys, field]), field, think=think, dictionary_encode=False)
     failed = pc.is_null(parsed["update_gate"])
     cut = pc.coalesce(pc.equal(parsed["error_offset"], pc.utf8_length(parsed[field])), False)
     return pa.table(
         {
-            name: parsed[name],
+            **{key: parsed[key] for key in keys},
             "kind": parsed["error_kind"].fill_null(""),
             "tag": parsed["error_tag"].fill_null(""),
             "failed": failed.cast(pa.int64()),
@@ -66,14 +78,15 @@ def main() -> None:
     options = parser.parse_args()
 
     name = options.group_by or options.id
+    keys = [name] if options.group_by else [name, ROW]
     arrow = partial(ray.data.Dataset.map_batches, batch_format="pyarrow")
-    read = ray.data.read_parquet if options.files[0].endswith(".parquet") else ray.data.read_json
-    data = read(options.files)
+    parquet = any(file.endswith(".parquet") or any(Path(file).glob("**/*.parquet")) for file in options.files)
+    data = (ray.data.read_parquet if parquet else ray.data.read_json)(options.files)
     if not options.group_by:
         data = arrow(data, partial(explode, name=name, turns=options.turns, field=options.field))
-    turns = arrow(data, partial(judge, name=name, field=options.field, think=options.think)).materialize()
+    turns = arrow(data, partial(judge, keys=keys, field=options.field, think=options.think)).materialize()
 
-    counts = turns.groupby(name).aggregate(Count(alias_name="turns"), Sum("failed", alias_name="failed"))
+    counts = turns.groupby(keys).aggregate(Count(alias_name="turns"), Sum("failed", alias_name="failed"))
     scores = arrow(counts, partial(reward, name=name)).materialize()
     scores.write_parquet(options.out)
 

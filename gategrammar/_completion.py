@@ -35,8 +35,8 @@ def completion_of(body: str) -> dict[str, Any] | None:
         body: one JSON object, or server-sent events with chunks of a completion (a byte order mark may come first).
 
     Returns:
-        The completion in the shape in which a server sends a whole one; None where the body holds none, or only the
-        beginning of one JSON object.
+        The completion in the shape in which a server sends a whole one; None where the body holds none, only the
+        beginning of one JSON object, or a stream that ends with an error.
 
     Raises:
         ValueError: the data of an event is no JSON.
@@ -47,7 +47,8 @@ def completion_of(body: str) -> dict[str, Any] | None:
         whole = loads(body.removeprefix("\ufeff"))
     except ValueError:
         return None
-    return whole if whole.get("choices") and isinstance(whole["choices"], list) else None
+    choices = whole.get("choices")
+    return whole if choices and isinstance(choices, list) and all(isinstance(one, dict) for one in choices) else None
 
 
 def _events(body: str) -> Iterator[str]:
@@ -70,7 +71,11 @@ def _joined(events: Iterator[str]) -> dict[str, Any] | None:
         if event.startswith("[DONE]"):
             break
         chunk = loads(event)
-        if not isinstance(chunk, dict) or not isinstance(chunk.get("choices"), list):
+        if not isinstance(chunk, dict):
+            continue
+        if chunk.get("error"):
+            return None
+        if not isinstance(chunk.get("choices"), list):
             continue
         chunk["choices"] = [
             {
@@ -78,6 +83,7 @@ def _joined(events: Iterator[str]) -> dict[str, Any] | None:
                 "index": choice.get("index") or 0,
             }
             for choice in chunk["choices"]
+            if isinstance(choice, dict)
         ]
         whole = _merge(whole, chunk, continued=False)
     if not whole.get("choices"):

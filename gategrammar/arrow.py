@@ -126,6 +126,10 @@ def _verdicts(
     To copy a long text costs as much as to parse it. So the texts are but places in the memory of the responses until
     all of them are known; then Arrow copies each of them once.
     """
+    if pa.types.is_dictionary(responses.type):
+        # Arrow decodes no dictionary of views.
+        dictionary = responses.dictionary.cast(types[_TEXTS[0]])
+        responses = pa.DictionaryArray.from_arrays(responses.indices, dictionary)
     responses = responses.cast(types[_TEXTS[0]])
     offsets, data = _memory(responses)
     memory = memoryview(data)

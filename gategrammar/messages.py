@@ -40,7 +40,7 @@ def parse_message(
     Args:
         message: a message, a choice (``finish_reason`` and ``message``) or a whole completion (``choices``), as a
             mapping or as an SDK's object. The content is a str or a list of text parts, which are joined.
-        index: which choice of a completion.
+        index: which choice of a completion, by its place in the list, from 0.
         think: how the reasoning arrives in the content (SPEC §7).
         outside_text: text outside the elements: "ignore" it, or "forbid" it (SPEC §6).
 
@@ -49,7 +49,8 @@ def parse_message(
 
     Raises:
         GateParseError: the message holds no gate response; one subclass per kind (SPEC §9).
-        TypeError: *message* is neither a mapping nor such an object, or its content or reasoning is no text.
+        TypeError: *message* is neither a mapping nor such an object, its content or reasoning is no text, or *index*
+            is no int.
         ValueError: a mapping that is no message, no such choice, a part that is no text, or an unknown mode.
     """
     return unpack(message, index).read(think=think, outside_text=outside_text)
@@ -99,14 +100,15 @@ def unpack(message: Any, index: int = 0) -> Message:
 
 def _unwrap(thing: Any, index: int) -> tuple[Any, str | None]:
     """Return the message in a completion, a choice or itself, and the finish reason where one is told."""
+    if not isinstance(index, int) or isinstance(index, bool):
+        raise TypeError(f"index= is an int, not {type(index).__name__}")
     choices = _get(thing, "choices")
     if choices is not None:
         if not isinstance(choices, list | tuple):
             raise TypeError(f"the choices of a completion are a list, not {type(choices).__name__}")
-        try:
-            thing = choices[index]
-        except IndexError:
-            raise ValueError(f"the completion has {len(choices)} choices, so none with index {index}") from None
+        if not 0 <= index < len(choices):
+            raise ValueError(f"the completion has {len(choices)} choices, so none with index {index}")
+        thing = choices[index]
     elif index:
         raise ValueError("index= is for a whole completion, and this has no choices")
     message, ending = _get(thing, "message"), _get(thing, "finish_reason")
@@ -142,6 +144,8 @@ def _content(message: Any) -> tuple[str, str | None]:
 def _parts(content: list[Any] | tuple[Any, ...]) -> Iterator[tuple[str, str]]:
     """Yield kind and text of the parts of a content."""
     for number, part in enumerate(content):
+        if isinstance(part, str) or not _has(part, "type"):
+            raise ValueError(f"part {number} of the content is no text part: it is {_called(part)} without a type")
         kind = _get(part, "type")
         if kind not in ("text", "refusal"):
             raise ValueError(f"part {number} of the content is no text: its type is {quote(str(kind))}")
@@ -149,6 +153,10 @@ def _parts(content: list[Any] | tuple[Any, ...]) -> Iterator[tuple[str, str]]:
         if not isinstance(text, str):
             raise TypeError(f"the {kind} of part {number} of the content is a str, not {type(text).__name__}")
         yield kind, text
+
+
+def _called(thing: Any) -> str:
+    return "an object" if isinstance(thing, Mapping) else f"a {type(thing).__name__}"
 
 
 def _reasoning(message: Any) -> str | None:

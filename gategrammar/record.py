@@ -28,10 +28,16 @@ VARIABLE = "MEM_LLM_RECORD"
 
 _LIBRARIES = ("httpx", "httpx2")
 _ENDPOINT = "/chat/completions"
-#: Fields of a request under which no text is recorded; some gateways take a key in the body.
+#: How the names of fields end under which no text is recorded, word by word; some gateways take a key in the body.
 _CREDENTIALS = re.compile(
-    r"(?:.*[-_])?(?:api[-_]?key|authorization|headers|token|secret|password)", re.IGNORECASE | re.DOTALL
+    r"(?:.*\b)?(?:(?:api|access|private) ?keys?|auth|authorization|bearer|cookies?|credentials?|headers|passphrase|"
+    r"password|secret|token)",
+    re.DOTALL,
 )
+#: Where a word begins inside a name: behind a sign, and where letters become capital.
+_WORD = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+#: Fields of a request for what the model is told: there a name is a word like any other.
+_PROMPTS = frozenset({"messages", "function", "functions", "response_format"})
 _LEFT_OUT = "(not recorded)"
 
 _log = logging.getLogger(__name__)
@@ -63,7 +69,7 @@ def record(client: _Client, path: str | os.PathLike[str] | None = None) -> _Clie
             f"record() takes a client of {' or '.join(_LIBRARIES)}, not {type(client).__name__}; an SDK is given a "
             "client that is recorded, for example openai.OpenAI(http_client=record(openai.DefaultHttpxClient()))"
         )
-    path = os.environ.get(VARIABLE) if path is None else os.fspath(path)
+    path = os.environ.get(VARIABLE) if path is None else os.fsdecode(path)
     if not path:
         return client
     recorder = _Recorder(Path(path).absolute(), sys.modules[library])
@@ -209,7 +215,9 @@ def _without_credentials(value: Any, *, secret: bool = False) -> Any:
     match value:
         case dict():
             return {
-                name: _without_credentials(item, secret=secret or _CREDENTIALS.fullmatch(name) is not None)
+                name: item
+                if name in _PROMPTS and not secret
+                else _without_credentials(item, secret=secret or _is_credential(name))
                 for name, item in value.items()
             }
         case list():
@@ -218,6 +226,10 @@ def _without_credentials(value: Any, *, secret: bool = False) -> Any:
             return _LEFT_OUT
         case _:
             return value
+
+
+def _is_credential(name: str) -> bool:
+    return _CREDENTIALS.fullmatch(_WORD.sub(" ", name).lower()) is not None
 
 
 class _Stream:
@@ -229,9 +241,13 @@ class _Stream:
         self._ended: Callable[[bytes], None] | None = ended
 
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self._inner:
-            self._pieces.append(piece)
-            yield piece
+        try:
+            for piece in self._inner:
+                self._pieces.append(piece)
+                yield piece
+        except Exception:
+            self._ended = None  # it broke off, so it is no answer
+            raise
         self._end()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -240,6 +256,9 @@ class _Stream:
             async for piece in pieces:
                 self._pieces.append(piece)
                 yield piece
+        except Exception:
+            self._ended = None
+            raise
         finally:
             if isinstance(pieces, AsyncGenerator):  # which nothing else closes in time when the caller leaves early
                 await pieces.aclose()

@@ -69,8 +69,10 @@ def trl_format_reward(
         ValueError: a conversation has no assistant message, or a mode is unknown.
     """
     check_modes(think, outside_text)
-    if isinstance(completions, str):
-        raise TypeError("completions is a list with one item for each completion, not one str")
+    if isinstance(completions, str) or not isinstance(completions, Iterable):
+        raise TypeError(
+            f"completions is a list with one item for each completion, not one {type(completions).__name__}"
+        )
     modes: dict[str, Any] = {"think": think, "outside_text": outside_text}
     errors = [
         _first_error([completion], partial(parse, **modes))
@@ -135,10 +137,12 @@ def update_rewards(decisions: Sequence[bool], evidence: Sequence[bool]) -> list[
         evidence: whether the chunk of that turn holds evidence.
 
     Raises:
-        TypeError: an item is no bool.
+        TypeError: an argument is no sequence, or an item no bool.
         ValueError: the lengths differ.
     """
     for name, items in (("decisions", decisions), ("evidence", evidence)):
+        if not isinstance(items, Sequence) or isinstance(items, str | bytes):
+            raise TypeError(f"{name} is a list of bools, not {type(items).__name__}")
         for number, item in enumerate(items):
             if not isinstance(item, bool):
                 raise TypeError(f"{name}[{number}] must be a bool, not {type(item).__name__}")
@@ -175,13 +179,20 @@ def trajectory_reward(outcome: float, exit: float, format: float) -> float:
         outcome: whether the answer is right, as the trainer rates it.
         exit: from :func:`exit_reward`.
         format: from :func:`format_reward`.
+
+    Raises:
+        TypeError: an argument is no number.
     """
-    return outcome + exit + format
+    parts = {"outcome": outcome, "exit": exit, "format": format}
+    for name, part in parts.items():
+        if not hasattr(part, "__float__"):  # those of numpy and torch have it, too; a str has not
+            raise TypeError(f"{name} must be a number, not {type(part).__name__}")
+    return sum(map(float, parts.values()))
 
 
 def _first_error(turns: Iterable[Any], read: Callable[[Any], GateResponse]) -> GateParseError | None:
     """Return the first error of a trajectory; every turn is read, so a wrong type never hides behind an error."""
-    if isinstance(turns, str | Mapping):
+    if isinstance(turns, str | bytes | Mapping) or not isinstance(turns, Iterable):
         raise TypeError(f"a trajectory is a list of turns, not one {type(turns).__name__}")
     errors = [_error(turn, read) for turn in turns]
     if not errors:
@@ -199,7 +210,11 @@ def _error(turn: Any, read: Callable[[Any], GateResponse]) -> GateParseError | N
 
 def _said(completion: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the assistant's messages of a conversation."""
-    if isinstance(completion, Mapping) or not all(isinstance(message, Mapping) for message in completion):
+    if (
+        not isinstance(completion, Iterable)
+        or isinstance(completion, Mapping)
+        or not all(isinstance(message, Mapping) for message in completion)
+    ):
         raise TypeError("a completion is a str or a list of messages")
     return [message for message in completion if message.get("role") == "assistant"]
 

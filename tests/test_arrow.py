@@ -1,6 +1,5 @@
 """Arrow batches: every row gets the verdict of parse(), whatever type holds the texts and whoever runs it."""
 
-import json
 import pickle
 import subprocess
 import sys
@@ -28,6 +27,14 @@ TEXTS: list[str | None] = [
     case.text for case in [*cases.handed(), *cases.recorded()] if not any("\ud800" <= c <= "\udfff" for c in case.text)
 ]
 TEXTS[3::7] = [None] * len(TEXTS[3::7])
+
+
+def views(texts: Sequence[str | None]) -> Any:
+    """Return a dictionary of views, which Arrow does not make of an array."""
+    dictionary = pa.array(texts, pa.string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(dictionary.indices, dictionary.dictionary.cast(pa.string_view()))
+
+
 #: Every type in which a column of texts may arrive.
 TYPES: dict[str, Callable[[Sequence[str | None]], Any]] = {
     "string": lambda texts: pa.array(texts, pa.string()),
@@ -35,6 +42,7 @@ TYPES: dict[str, Callable[[Sequence[str | None]], Any]] = {
     "string_view": lambda texts: pa.array(texts, pa.string_view()),
     "dictionary": lambda texts: pa.array(texts, pa.string()).dictionary_encode(),
     "dictionary of large_string": lambda texts: pa.array(texts, pa.large_string()).dictionary_encode(),
+    "dictionary of string_view": views,
     "slice": lambda texts: pa.array(["x", *texts, "y"], pa.string()).slice(1, len(texts)),
 }
 
@@ -256,17 +264,25 @@ def test_on_ray_with_two_workers() -> None:
 
 @pytest.mark.ray
 def test_the_example_on_ray(tmp_path: Path) -> None:
-    """examples/score_on_ray.py gives the real loops their r_format, from lists of turns and from rows with an id."""
+    """examples/score_on_ray.py gives the real loops their r_format: lists of turns, and rows with an id, in a folder.
+
+    Lists of the same id, in two files here, are two trajectories.
+    """
     pytest.importorskip("ray", reason="needs ray[data], which CI installs")
     rows = [{"id": loop["id"], "response": turn["response"]} for loop in cases.trajectories() for turn in loop["turns"]]
-    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "rows").mkdir()
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "rows" / "a.parquet")
+    loops = cases.FIXTURES / "trajectories.jsonl"
+    again = tmp_path / "again.jsonl"
+    again.write_bytes(loops.read_bytes())
     command = [sys.executable, str(cases.FIXTURES.parent / "examples" / "score_on_ray.py")]
-    inputs = [str(cases.FIXTURES / "trajectories.jsonl")], [str(tmp_path / "rows.jsonl"), "--group-by", "id"]
-    for number, arguments in enumerate(inputs):
-        out = tmp_path / str(number)
+    inputs = {2: [str(loops), str(again)], 1: [str(tmp_path / "rows"), "--group-by", "id"]}
+    for times, arguments in inputs.items():
+        out = tmp_path / str(times)
         done = subprocess.run(
             [*command, *arguments, "--out", str(out)], capture_output=True, check=True, encoding="utf-8"
         )
-        assert "27 trajectories: r_format 0.593\n97 responses: 13 failed, 2 truncated\n" in done.stdout
-        found = {row["id"]: row["r_format"] for row in parquet.read_table(out).to_pylist()}
-        assert found == {loop["id"]: loop["expect"]["r_format"] for loop in cases.trajectories()}
+        said = f"{27 * times} trajectories: r_format 0.593\n{97 * times} responses: {13 * times} failed"
+        assert f"{said}, {2 * times} truncated\n" in done.stdout
+        found = sorted((row["id"], row["r_format"]) for row in parquet.read_table(out).to_pylist())
+        assert found == sorted((loop["id"], loop["expect"]["r_format"]) for loop in cases.trajectories() * times)

@@ -123,6 +123,12 @@ def test_index_chooses() -> None:
     assert not parse_message(ChatCompletion.model_validate(both), index=1).update_gate
     with pytest.raises(ValueError, match="2 choices, so none with index 2"):
         parse_message(both, index=2)
+    with pytest.raises(ValueError, match="2 choices, so none with index -1"):
+        parse_message(both, index=-1)
+    wrong: Any
+    for wrong in ("1", 1.0, None, slice(0, 1), True):
+        with pytest.raises(TypeError, match=r"^index= is an int, not"):
+            parse_message(both, index=wrong)
     with pytest.raises(ValueError, match="0 choices"):
         parse_message({"choices": []})
     with pytest.raises(ValueError, match="has no choices"):
@@ -212,7 +218,8 @@ def test_empty_calls_and_refusals_are_none() -> None:
         ({"content": 1}, TypeError, "not int"),
         ({"content": GOOD.encode()}, TypeError, "not bytes"),
         ({"content": {"type": "text", "text": GOOD}}, TypeError, "not dict"),
-        ({"content": [GOOD]}, ValueError, "part 0"),
+        ({"content": [GOOD]}, ValueError, "^part 0 of the content is no text part: it is a str without a type$"),
+        ({"content": [{"text": GOOD}]}, ValueError, "it is an object without a type$"),
         ({"content": [{"type": "text", "text": GOOD}, {"type": "image_url"}]}, ValueError, "part 1 .*image_url"),
         ({"content": [{"type": "text", "text": None}]}, TypeError, "not NoneType"),
         ({"content": ANSWER, "reasoning": {"effort": "low"}}, TypeError, "reasoning of a message is a str, not dict"),

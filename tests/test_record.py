@@ -203,17 +203,22 @@ def test_cancelling(library: ModuleType, server: Server, path: Path) -> None:
 @LIBRARIES
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_lost_connection(library: ModuleType, server: Server, path: Path, *, streamed: bool) -> None:
-    """The caller gets the library's own error; of a stream the beginning is recorded, of a whole answer nothing."""
+    """The caller gets the library's own error, and nothing is recorded: it would look like an answer of the model."""
     if streamed:
         server.stream(chunk(content="<think>a"))
     server.dropped = True
     with pytest.raises(library.RemoteProtocolError):
         post(library, server, path)
-    if streamed:
-        (line,) = lines(path)
-        assert line["response"]["choices"][0]["message"]["content"] == "<think>a"
-    else:
-        assert not path.exists()
+    with pytest.raises(library.RemoteProtocolError):
+        in_async(library, lambda client: client.post(server.url + "/chat/completions", json=ASK), path)
+    assert not path.exists()
+
+
+def test_a_stream_that_ends_with_an_error(server: Server, path: Path) -> None:
+    """Servers report what goes wrong after they have begun as an event: such an answer broke off, too."""
+    server.body = [event(chunk(content="<think>a")), event({"error": {"message": "overloaded"}}), event("[DONE]")]
+    post(httpx, server, path)
+    assert not path.exists()
 
 
 @LIBRARIES
@@ -349,6 +354,11 @@ def test_credentials_in_the_body(server: Server, path: Path) -> None:
         "extra_headers": {"X-Any": "4-secret", "list": ["5-secret"]},
         "tools": [{"type": "mcp", "authorization": "6-secret", "server_url": "http://x"}],
         "api_base": "http://x",
+        "aws_secret_access_key": "7-secret",
+        "vertex_credentials": "8-secret",
+        "accessToken": "9-secret",
+        "auth": {"bearer": ["10-secret"]},
+        "Cookie": "11-secret",
     }
     post(httpx, server, path, body=body)
     assert json.loads(server.asked[0]["body"]) == body
@@ -356,9 +366,23 @@ def test_credentials_in_the_body(server: Server, path: Path) -> None:
     assert "-secret" not in path.read_text()
     assert line["request"]["litellm_params"]["rpm"] == 1
     assert line["request"]["tools"][0]["server_url"] == "http://x"
-    assert (
-        line["request"] | {name: body[name] for name in ("litellm_params", "extra_headers", "tools", "api_key")} == body
-    )
+    assert line["request"] | {name: body[name] for name in body if line["request"][name] != body[name]} == body
+
+
+def test_words_of_a_prompt_are_no_credentials(server: Server, path: Path) -> None:
+    """What the model is told is recorded as it is, about passwords too, and so is what only looks like a credential."""
+    schema = {"type": "object", "properties": {"password": {"type": "string"}, "token": {"enum": ["a"]}}}
+    body = {
+        **ASK,
+        "messages": [{"role": "user", "content": "Hm.", "token": "b"}],
+        "tools": [{"type": "function", "function": {"name": "login", "parameters": schema}}],
+        "response_format": {"type": "json_schema", "json_schema": {"schema": schema}},
+        "author": "c",
+        "tokenizer": "d",
+        "secretary": "e",
+    }
+    post(httpx, server, path, body=body)
+    assert [line["request"] for line in lines(path)] == [body]
 
 
 @LIBRARIES

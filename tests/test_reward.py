@@ -48,10 +48,12 @@ def test_modes_of_turns() -> None:
         format_reward([GOOD], think=unknown)
 
 
-@pytest.mark.parametrize("turns", [GOOD, {"a": GOOD}, [GOOD, None], [CUT, GOOD.encode()], [{"content": GOOD}], None, 5])
+@pytest.mark.parametrize(
+    "turns", [GOOD, {"a": GOOD}, [GOOD, None], [CUT, GOOD.encode()], [{"content": GOOD}], None, 5, b"x"]
+)
 def test_what_is_no_trajectory(turns: Any) -> None:
     """A str in place of the list, and a turn that is no str, is a TypeError, also behind a turn that is wrong."""
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"^a response is a str, not|^a trajectory is a list of turns, not one"):
         format_reward(turns)
 
 
@@ -108,7 +110,7 @@ def test_trl_logs() -> None:
 @pytest.mark.parametrize("completion", [None, 5, [GOOD], {"role": "assistant", "content": GOOD}, [None]])
 def test_what_is_no_completion(completion: Any) -> None:
     """What is neither a text nor a list of messages is refused."""
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"^a completion is a str or a list of messages$"):
         trl_format_reward([GOOD, completion])
 
 
@@ -195,6 +197,10 @@ def test_update_rewards_match_in_length() -> None:
     """A turn without evidence, or evidence without a turn, is never dropped."""
     with pytest.raises(ValueError, match="2 decisions, but evidence for 1"):
         update_rewards([True, False], [True])
+    wrong: Any
+    for wrong in (iter([True]), "yes", None):
+        with pytest.raises(TypeError, match="evidence is a list of bools, not"):
+            update_rewards([True], wrong)
 
 
 def test_exit_reward() -> None:
@@ -217,11 +223,18 @@ def test_trajectory_reward() -> None:
     """The sum of the three terms, which go by their names too."""
     assert trajectory_reward(1.0, -0.5, 1.0) == 1.5
     assert trajectory_reward(outcome=0.0, exit=-0.75, format=0.0) == -0.75
+    whole = trajectory_reward(1, 0, 1)
+    assert (whole, type(whole)) == (2.0, float)
+    wrong: Any = "1"
+    with pytest.raises(TypeError, match="exit must be a number, not str"):
+        trajectory_reward(1.0, wrong, 1.0)
 
 
 def test_one_text_is_no_batch() -> None:
     """A text in place of the list would be scored letter by letter; an unknown mode is told without completions."""
-    with pytest.raises(TypeError, match="not one str"):
-        trl_format_reward("<think>")
+    wrong: Any
+    for wrong in ("<think>", None):
+        with pytest.raises(TypeError, match=r"^completions is a list with one item for each completion, not one"):
+            trl_format_reward(wrong)
     with pytest.raises(ValueError, match="think must be one of"):
         trl_format_reward([], think="zz")  # type: ignore[arg-type] # the wrong mode is what is tested

@@ -58,7 +58,7 @@ class Explainer:
             self.console.print(text, end="")
         self.console.print(self.tally.summary(interrupted=interrupted), end="")
         if self._left_out and self._limit:
-            self.console.print(f"not explained above: {self._left_out} more of the same; --error-limit 0 explains all")
+            self.console.print(f"not explained above: {self._left_out} more; --error-limit 0 explains all")
 
     def _say(self, count: int, diagnostic: Callable[[], diagnostics.Diagnostic]) -> None:
         if count > self._limit:

@@ -1,11 +1,13 @@
 """Reading Parquet files: their rows are the same as those of JSONL files."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gategrammar.cli._rows import Advance, Fault, Row, unreadable
+from gategrammar.response.errors import quote
 
 #: Files with this ending are Parquet.
 ENDING = ".parquet"
@@ -26,6 +28,10 @@ def rows(file: str, advance: Advance) -> Iterator[Row | Fault]:
         size = Path(file).stat().st_size
         # Without a memory map and without reading ahead, no more than a few pages are in memory.
         with ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as parquet:
+            names = Counter(parquet.schema_arrow.names)
+            if twice := [name for name, count in names.items() if count > 1]:
+                yield Fault("file", file, f"has the column {quote(twice[0])} twice, and which one is meant is a guess")
+                return
             total = parquet.metadata.num_rows
             number = 0
             for batch in parquet.iter_batches(_ROWS):
@@ -49,13 +55,11 @@ def _row(file: str, number: int, batch: Any) -> Row | Fault:
 
 
 def _plain(value: Any) -> Any:
-    """Return *value* as JSON knows it: what JSON has no type for is written as text, and NaN, for a gap, as null."""
-    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
-        return value
+    """Return *value* as it would have come out of JSON, where JSON has it; NaN stands for a gap, and becomes null."""
     if isinstance(value, dict):
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    return None if value != value else str(value)  # noqa: PLR0124 - true of NaN only
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value

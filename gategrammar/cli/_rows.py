@@ -26,7 +26,14 @@ STDIN = "-"
 JSONL_ENDINGS = (".jsonl", ".ndjson")
 #: White space of JSON (RFC 8259 §2): a line of nothing else holds no record.
 _BLANK = b" \t\r\n"
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF16 = "it begins as UTF-16 does: convert it to UTF-8"
+#: What files begin with that hold something else, and what to do about it.
+_OTHER_BEGINNINGS = {
+    codecs.BOM_UTF16_LE: _UTF16,
+    codecs.BOM_UTF16_BE: _UTF16,
+    b"\x1f\x8b": "it begins as gzip does: unpack it first",
+    b"PAR1": "it begins as Parquet does: score reads that, if the name ends with .parquet",
+}
 
 Kind: TypeAlias = Literal["file", "encoding", "json", "field"]
 #: Is told how many bytes have been read, as they are read.
@@ -40,7 +47,7 @@ class Row:
     Attributes:
         file: as named on the command line.
         line: 1-based; only LF ends a line.
-        fields: the JSON object.
+        fields: the JSON object; of a Parquet file also values of types that JSON does not have.
     """
 
     file: str
@@ -117,7 +124,7 @@ _TYPES = {str: "a string", bool: "a boolean", int: "a number", float: "a number"
 
 def type_name(value: object) -> str:
     """Return what *value* is in JSON."""
-    return _TYPES.get(type(value), "null")
+    return "null" if value is None else _TYPES.get(type(value), f"of type {type(value).__name__}")
 
 
 def too_deep(file: str, line: int) -> Fault:
@@ -146,7 +153,7 @@ def decode(file: str, data: bytes, row: int | None = None) -> str | Fault:
             "encoding",
             file,
             f"not UTF-8: byte 0x{data[error.start]:02x} cannot stand here",
-            hint="it begins as UTF-16 does: convert it to UTF-8" if data.startswith(_UTF16) else None,
+            hint=next((hint for beginning, hint in _OTHER_BEGINNINGS.items() if data.startswith(beginning)), None),
             line=row or 1,
             source=data.decode(errors="backslashreplace"),
             offset=len(data[: error.start].decode()),

@@ -16,7 +16,6 @@ HELP: Final = "cyan"
 ESCAPED: Final = "magenta"
 
 _ALSO_SHOWN = {"\t": "    "}
-_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _BEYOND_ASCII = re.compile("[^ -~]+")
 
 
@@ -34,6 +33,14 @@ def shown(character: str) -> str:
 def harmless(text: str) -> str:
     """Return *text* with every character that is not printable escaped."""
     return text if text.isprintable() else "".join(map(shown, text))
+
+
+def in_json(value: object) -> str:
+    """Return what stands in JSON for a value that it has no type for: bytes in hexadecimal digits, else its text."""
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=in_json)
 
 
 def json_line(value: Any) -> str:

@@ -9,11 +9,15 @@ import attrs
 from gategrammar.cli import _parquet as parquet
 from gategrammar.cli._input import Record, fault, find, responses, split, without
 from gategrammar.cli._rows import Advance, Fault, Row, rows, type_name
+from gategrammar.cli._terminal import in_json
 from gategrammar.messages import Message
+from gategrammar.response.errors import quote
 
 _WHAT = "a trajectory is a list of turns in one row (--turns), or the rows that share a field (--group-by)"
 #: Beyond, floating-point numbers skip whole numbers, so that two steps could be taken for one.
 _EXACT = 1 << 53
+#: How many fields a hint names.
+_SHOWN = 8
 
 
 @attrs.frozen
@@ -68,7 +72,7 @@ def trajectory(row: Row, *, turns: str, field: str, step: str) -> Trajectory | F
     path = split(row, turns)
     found = find(row, path)
     if isinstance(found, Fault):
-        return attrs.evolve(found, hint=_WHAT)
+        return attrs.evolve(found, hint=f"{_WHAT}; {_fields(row)}")
     if not isinstance(found, list):
         return fault(row, f"field {turns!r} is {type_name(found)}, not a list of turns", _WHAT)
     if not found:
@@ -99,13 +103,17 @@ def member(row: Row, *, group_by: Sequence[str], field: str, step: str) -> Membe
     for name in group_by:
         value = find(row, split(row, name))
         if isinstance(value, Fault):
-            return attrs.evolve(value, hint="--group-by names a field that every row has")
+            return attrs.evolve(value, hint=f"--group-by names a field that every row has; {_fields(row)}")
         if value is None or isinstance(value, dict | list):
             return fault(row, f"field {name!r} is {type_name(value)}, which names no trajectory", None)
         shared[name] = value
     message = _message(row, split(row, field))
     turn = message if isinstance(message, Fault) else Record(row.file, row.line, message, shared, in_row=True)
-    return Member(row, json.dumps(shared), turn, _step(row, step))
+    return Member(row, json.dumps(shared, default=in_json), turn, _step(row, step))
+
+
+def _fields(row: Row) -> str:
+    return "here there are: " + ", ".join(map(quote, list(row.fields)[:_SHOWN])) if row.fields else "here there is none"
 
 
 def _message(row: Row, path: Sequence[str]) -> Message | Fault:

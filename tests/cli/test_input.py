@@ -1,5 +1,6 @@
 """Reading: the exact words for what cannot be read, and a property over what can."""
 
+import gzip
 import json
 import os
 import sys
@@ -67,6 +68,18 @@ def read(path: Path, content: bytes, field: str = "response") -> list[Record | F
             "encoding",
             "not UTF-8: byte 0xff cannot stand here",
             "it begins as UTF-16 does: convert it to UTF-8",
+        ),
+        (
+            gzip.compress(b"{}", mtime=0),
+            "encoding",
+            "not UTF-8: byte 0x8b cannot stand here",
+            "it begins as gzip does: unpack it first",
+        ),
+        (
+            b"PAR1\xff",
+            "encoding",
+            "not UTF-8: byte 0xff cannot stand here",
+            "it begins as Parquet does: score reads that, if the name ends with .parquet",
         ),
         (b'{"response": null}', "field", "field 'response' is null, not a string", None),
         (b'{"response": true}', "field", "field 'response' is a boolean, not a string", None),

@@ -177,7 +177,7 @@ def test_explanations_are_limited(jsonl: Path) -> None:
     said = run(jsonl).stderr
     assert said.count("error[missing think]") == 5
     assert said.count("error[unclosed think]") == 1
-    assert said.endswith("not explained above: 2 more of the same; --error-limit 0 explains all\n")
+    assert said.endswith("not explained above: 2 more; --error-limit 0 explains all\n")
     assert run(jsonl, "--error-limit=0").stderr.count("error[") == 9
     quiet = run(jsonl, "--quiet")
     assert quiet.stderr.splitlines()[0] == "8 responses: 0 parsed, 8 failed (100.0%)"

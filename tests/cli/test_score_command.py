@@ -177,6 +177,13 @@ def test_what_cannot_be_scored(row: dict[str, Any], options: list[str], message:
     assert "--> <stdin>:1\n" in result.stderr
 
 
+def test_the_fields_that_there_are() -> None:
+    """Whoever names a field that is not there is told those that are."""
+    for options in ([], ["--group-by", "id"]):
+        assert "; here there are: 'response', 'n\\x1b'\n" in score([{"response": GOOD, "n\x1b": 1}], *options).stderr
+        assert "; here there is none\n" in score([{}], *options).stderr
+
+
 def test_the_summary() -> None:
     """Totals, failures by kind and tag, truncation and steps stand on standard error."""
     rows: list[dict[str, Any]] = [
@@ -277,3 +284,37 @@ def test_parquet_that_cannot_be_read(tmp_path: Path) -> None:
     assert [line["line"] for line in lines(result)] == [1, 3]
     assert "error[encoding]: a string in row 2 is not UTF-8" in result.stderr
     assert result.exit_code == 2
+    parquet.write_table(pa.Table.from_arrays([pa.array([[GOOD]])] * 2, ["turns", "turns"]), path)
+    result = run(path)
+    assert "error[file]: has the column 'turns' twice, and which one is meant is a guess" in result.stderr
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ({"turns": [[GOOD.encode()]]}, [], "field 'turns.0' is of type bytes, not a string"),
+        ({"turns": [[{"response": GOOD.encode()}]]}, [], "field 'turns.0.response' is of type bytes, not a string"),
+        ({"turns": [[{"response": {"content": GOOD.encode()}}]]}, [], "list of text parts, not bytes"),
+        ({"turns": [[datetime(2026, 1, 2, tzinfo=UTC)]]}, [], "field 'turns.0' is of type datetime, not a string"),
+        ({"id": [1], "response": [GOOD.encode()]}, ["--group-by", "id"], "field 'response' is of type bytes"),
+    ],
+)
+def test_parquet_that_holds_no_texts(
+    tmp_path: Path, columns: dict[str, list[Any]], options: list[str], message: str
+) -> None:
+    """What a column of another type holds is not made a text, which would be scored as a wrong answer."""
+    pa = pytest.importorskip("pyarrow", reason="needs the extra arrow")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra arrow")
+    parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+    result = run(tmp_path / "a.parquet", *options)
+    assert message in result.stderr
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_parquet_grouped_by_what_json_has_no_type_for(tmp_path: Path) -> None:
+    """Trajectories may be named by dates or bytes."""
+    pa = pytest.importorskip("pyarrow", reason="needs the extra arrow")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra arrow")
+    parquet.write_table(pa.table({"id": [b"a", b"b", b"a"], "response": [GOOD] * 3}), tmp_path / "a.parquet")
+    assert [line["turns"] for line in lines(run(tmp_path / "a.parquet", "--group-by", "id"))] == [2, 1]

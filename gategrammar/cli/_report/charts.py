@@ -104,6 +104,8 @@ def lengths(histograms: Mapping[str, Counter[int]], name: str) -> str:
         ticks = {_place(length): text for length, text in _ROUND if edges[0] <= _place(length) <= edges[-1]}
         if len(ticks) > _TICKS:
             ticks = {place: text for place, text in ticks.items() if "3" not in text}
+        if "0" in ticks.values():  # there is no room for a 1 beside it
+            ticks.pop(_place(1), None)
         axes.set_xticks(list(ticks), list(ticks.values()))
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
