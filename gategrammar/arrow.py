@@ -5,7 +5,7 @@ Needs the extra ``arrow``.
 
 from array import array
 from collections.abc import Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
@@ -133,7 +133,7 @@ def _verdicts(
     responses = responses.cast(types[_TEXTS[0]])
     offsets, data = _memory(responses)
     memory = memoryview(data)
-    bounds: list[int] = []
+    bounds = array(_OFFSETS[responses.type])
     facts: dict[str, list[Any]] = {name: [None] * len(responses) for name in _FACTS}
     update_gates, exit_gates, *errors = facts.values()
     for row, (valid, (start, end)) in enumerate(zip(responses.is_valid().to_pylist(), pairwise(offsets), strict=True)):
@@ -143,11 +143,11 @@ def _verdicts(
             found = find(text, think, outside_text) or _explain(text, think, outside_text)
         if isinstance(found, tuple):
             if len(text) < end - start:
-                found = _in_bytes(text, found)
+                found = _in_bytes(text, found, end - start)
             begin, stop, update_gates[row], first, last, exit_gates[row] = found
-            bounds += (start + begin, start + stop, start + first, start + last)
+            bounds.extend((start + begin, start + stop, start + first, start + last))
         else:
-            bounds += (start,) * 4
+            bounds.extend((start,) * 4)
             if found:
                 wrong = _NUMBERS[found.kind], _NUMBERS[found.tag], found.offset
                 for values, value in zip(errors, wrong, strict=True):
@@ -177,20 +177,29 @@ def _explain(text: str, think: Think, outside_text: OutsideText) -> Places | Gat
     return found if isinstance(found, GateParseError) else places_of(found)
 
 
-def _in_bytes(text: str, places: Places) -> Places:
-    """Turn code points into bytes."""
+def _in_bytes(text: str, places: Places, size: int) -> Places:
+    """Turn code points into bytes; as the *size* in bytes is known, only the shorter content is encoded."""
     begin, stop, update_gate, first, last, exit_gate = places
-    between = pairwise((0, begin, stop, first, last))
-    begin, stop, first, last = accumulate(len(text[start:end].encode()) for start, end in between)
-    return begin, stop, update_gate, first, last, exit_gate
+    think_start = len(text[:begin].encode())
+    between = len(text[stop:first].encode())
+    candidate_end = size - len(text[last:].encode())
+    if stop - begin < last - first:
+        think_end = think_start + len(text[begin:stop].encode())
+        candidate_start = think_end + between
+    else:
+        candidate_start = candidate_end - len(text[first:last].encode())
+        think_end = candidate_start - between
+    return think_start, think_end, update_gate, candidate_start, candidate_end, exit_gate
 
 
 def _copies(
-    kind: pa.DataType, data: pa.Buffer, starts: list[int], ends: list[int], validity: pa.Buffer | None
+    kind: pa.DataType, data: pa.Buffer, starts: "array[int]", ends: "array[int]", validity: pa.Buffer | None
 ) -> pa.Array:
     """Return a column of the texts between the places in *data*, null where they are not valid."""
     # The texts and what stands between them make an array of their own without being copied: every second is a text.
-    bounds = array(_OFFSETS[kind], [*chain.from_iterable(zip(starts, ends, strict=True)), *ends[-1:]])
+    bounds = array(_OFFSETS[kind], bytes(2 * len(starts) * starts.itemsize))
+    bounds[::2], bounds[1::2] = starts, ends
+    bounds += ends[-1:]
     pieces = pa.Array.from_buffers(kind, 2 * len(starts), [None, pa.py_buffer(bounds), data])
     seconds = array("q", range(0, len(pieces), 2))
     return pieces.take(pa.Array.from_buffers(pa.int64(), len(starts), [validity, pa.py_buffer(seconds)]))
