@@ -87,8 +87,10 @@ def parse_batch(
     chunks = [responses] if whole else responses.chunks
     try:
         verdicts = [_verdicts(chunk, types, think, outside_text) for chunk in chunks]
-    except UnicodeDecodeError:
-        raise ValueError(f"row {_undecodable(responses)} of column {column!r} is not UTF-8") from None
+    except (UnicodeDecodeError, pa.ArrowInvalid):
+        if (row := _undecodable(responses)) is None:
+            raise
+        raise ValueError(f"row {row} of column {column!r} is not UTF-8") from None
     for name in ADDED:
         arrays = [columns[name] for columns in verdicts]
         field = pa.field(name, types[name])
@@ -123,8 +125,8 @@ def _verdicts(
 ) -> dict[str, pa.Array]:
     """Return the columns that are added for one chunk of responses.
 
-    To copy a long text costs as much as to parse it. So the texts are but places in the memory of the responses until
-    all of them are known; then Arrow copies each of them once.
+    To copy a long text costs as much as to parse it, and to decode one that is not ASCII costs more. So the contents
+    are but places in the memory of the responses until all of them are known; then Arrow copies each of them once.
     """
     if pa.types.is_dictionary(responses.type):
         # Arrow decodes no dictionary of views.
@@ -135,25 +137,27 @@ def _verdicts(
     memory = memoryview(data)
     bounds = array(_OFFSETS[responses.type])
     facts: dict[str, list[Any]] = {name: [None] * len(responses) for name in _FACTS}
-    update_gates, exit_gates, *errors = facts.values()
+    update_gates, exit_gates, *errors = facts.values()  # in the order of _FACTS
+    ascii_only = True
     for row, (valid, (start, end)) in enumerate(zip(responses.is_valid().to_pylist(), pairwise(offsets), strict=True)):
         found: Places | GateParseError | None = None
         if valid:
-            text = str(memory[start:end], "utf-8")
-            found = find(text, think, outside_text) or _explain(text, think, outside_text)
+            view = str(memory[start:end], "latin-1")
+            ascii_only = ascii_only and view.isascii()
+            found = find(view, think, outside_text) or _explain(memory[start:end], think, outside_text)
         if isinstance(found, tuple):
-            if len(text) < end - start:
-                found = _in_bytes(text, found, end - start)
-            begin, stop, update_gates[row], first, last, exit_gates[row] = found
-            bounds.extend((start + begin, start + stop, start + first, start + last))
+            think_start, think_end, update_gates[row], candidate_start, candidate_end, exit_gates[row] = found
+            bounds.extend((start + think_start, start + think_end, start + candidate_start, start + candidate_end))
         else:
             bounds.extend((start,) * 4)
             if found:
                 wrong = _NUMBERS[found.kind], _NUMBERS[found.tag], found.offset
                 for values, value in zip(errors, wrong, strict=True):
                     values[row] = value
+    if not ascii_only:
+        responses.validate(full=True)  # find() does not look whether it is UTF-8
     columns = {name: _array(name, types[name], values) for name, values in facts.items()}
-    validity, _ = columns["update_gate"].buffers()
+    validity, _ = columns["update_gate"].buffers()  # the texts are null where the gates are
     for number, name in enumerate(_TEXTS):
         starts, ends = bounds[2 * number :: 4], bounds[2 * number + 1 :: 4]
         columns[name] = _copies(responses.type, data, starts, ends, validity)
@@ -162,34 +166,24 @@ def _verdicts(
 
 def _memory(responses: pa.Array) -> tuple[list[int], pa.Buffer]:
     """Return the bounds of the responses, one more than there are, and the memory in which they are the bounds."""
-    if not len(responses):
-        return [0], pa.py_buffer(b"")
     _, offsets, data = responses.buffers()
+    if not len(responses):
+        return [0], data  # there need not be any offsets
     numbers = array(_OFFSETS[responses.type])
     first, last = responses.offset, responses.offset + len(responses)
     numbers.frombytes(memoryview(offsets)[first * numbers.itemsize : (last + 1) * numbers.itemsize])
-    return numbers.tolist(), data or pa.py_buffer(b"")
+    return numbers.tolist(), data
 
 
-def _explain(text: str, think: Think, outside_text: OutsideText) -> Places | GateParseError:
-    """Return what find() does not: the places in a response that nests, or what is wrong with a text."""
+def _explain(response: memoryview, think: Think, outside_text: OutsideText) -> Places | GateParseError:
+    """Parse what find() does not take: return the places in bytes if it is a response all the same, or what is wrong.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    text = str(response, "utf-8")
     found = try_parse(text, think=think, outside_text=outside_text)
-    return found if isinstance(found, GateParseError) else places_of(found)
-
-
-def _in_bytes(text: str, places: Places, size: int) -> Places:
-    """Turn code points into bytes; as the *size* in bytes is known, only the shorter content is encoded."""
-    begin, stop, update_gate, first, last, exit_gate = places
-    think_start = len(text[:begin].encode())
-    between = len(text[stop:first].encode())
-    candidate_end = size - len(text[last:].encode())
-    if stop - begin < last - first:
-        think_end = think_start + len(text[begin:stop].encode())
-        candidate_start = think_end + between
-    else:
-        candidate_start = candidate_end - len(text[first:last].encode())
-        think_end = candidate_start - between
-    return think_start, think_end, update_gate, candidate_start, candidate_end, exit_gate
+    return found if isinstance(found, GateParseError) else places_of(found, text)
 
 
 def _copies(
@@ -197,6 +191,7 @@ def _copies(
 ) -> pa.Array:
     """Return a column of the texts between the places in *data*, null where they are not valid."""
     # The texts and what stands between them make an array of their own without being copied: every second is a text.
+    # Its bounds must not fall, so a row without a text has a place, too: its own.
     bounds = array(_OFFSETS[kind], bytes(2 * len(starts) * starts.itemsize))
     bounds[::2], bounds[1::2] = starts, ends
     bounds += ends[-1:]
@@ -205,14 +200,14 @@ def _copies(
     return pieces.take(pa.Array.from_buffers(pa.int64(), len(starts), [validity, pa.py_buffer(seconds)]))
 
 
-def _undecodable(responses: pa.Array | pa.ChunkedArray) -> int:
-    """Return the number of the first response that is not UTF-8, from 0."""
+def _undecodable(responses: pa.Array | pa.ChunkedArray) -> int | None:
+    """Return the number of the first response that is not UTF-8, from 0, or None if all of them are."""
     for number, response in enumerate(responses):
         try:
             response.as_py()
         except UnicodeDecodeError:
             return number
-    raise AssertionError("all responses are UTF-8")
+    return None
 
 
 def _array(name: str, kind: pa.DataType, values: Sequence[Any]) -> pa.Array:

@@ -90,11 +90,14 @@ def test_a_table_of_several_chunks() -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("space", ["", " ", "\x85", "\u3000"], ids=ascii)
+@pytest.mark.parametrize("space", ["", " ", "\x85", "\u3000", "\n\u2005 "], ids=ascii)
 def test_long_texts(kind: str, space: str) -> None:
-    """Long texts are cut out at the right bytes, whatever characters they and the white space round them are of."""
+    """Long texts are cut out at the right bytes, whatever characters they and the white space round them are of.
+
+    One of the characters ends in a byte that would be white space if it were a character.
+    """
     texts: list[str | None] = [None, GOOD]
-    for word in ("plain ", "ä", "思い", "\U0001f9e0 > "):
+    for word in ("plain ", "ä", "à", "思い", "\U0001f9e0 > "):
         for length in (10, 3_000, 30_000):
             content = space + word * (length // len(word)) + space
             good = f"<think>{content}</think><check>no</check>{word}<update>{content}</update><next>end</next>{word}"
@@ -117,6 +120,13 @@ def test_no_rows_no_texts(kind: str) -> None:
         batch = parse_batch(pa.record_batch({"response": TYPES[kind](texts)}))
         assert batch.schema.equals(full)
         assert rows(batch) == [row(None) for _ in texts]
+
+
+def test_no_rows_no_offsets() -> None:
+    """An array of no rows may come without offsets."""
+    for offsets in (None, pa.py_buffer(b"")):
+        responses = pa.Array.from_buffers(pa.string(), 0, [None, offsets, pa.py_buffer(b"")])
+        assert parse_batch(pa.record_batch({"response": responses})).num_rows == 0
 
 
 def test_a_column_of_type_null() -> None:
@@ -188,10 +198,45 @@ def test_it_pickles() -> None:
     assert rows(function(batch))[0]["think"] == "Hm."
 
 
-def not_utf8() -> Any:
+def not_utf8(wrong: bytes = b"\xff") -> Any:
     """Return an array whose second text is not UTF-8."""
-    offsets = pa.array([0, 1, 2], pa.int32()).buffers()[1]
-    return pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"a\xff")])
+    offsets = pa.array([0, 1, 1 + len(wrong)], pa.int32()).buffers()[1]
+    return pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"a" + wrong)])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        b"\xff",
+        b"\x80",
+        b"\xc3",
+        b"\xc0\xbc",
+        b"\xe3\x80",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xa0",
+        b"\xc3\xe3\x80\x80",
+    ],
+)
+@pytest.mark.parametrize("repeated", [1, 5_000])
+def test_bytes_that_are_not_utf8(wrong: bytes, repeated: int) -> None:
+    """A text that is not UTF-8 is refused wherever the wrong bytes stand in it, though it would parse without them."""
+    good = GOOD.replace("Hm.", "Hm." * repeated).encode()
+    for place in (0, good.index(b"Hm."), good.index(b"yes"), good.index(b"moire"), good.index(b"</update"), len(good)):
+        batch = pa.record_batch({"response": not_utf8(good[:place] + wrong + good[place:])})
+        with pytest.raises(ValueError, match=r"^row 1 of column 'response' is not UTF-8$"):
+            parse_batch(batch)
+
+
+def test_bytes_of_no_text() -> None:
+    """What stands in the memory of a null, or outside a slice, need not be UTF-8."""
+    texts = pa.array(["aé", GOOD, "é"])
+    _, offsets, data = texts.buffers()
+    data = pa.py_buffer(b"a\xff\xff" + data.to_pybytes()[3:-2] + b"\xff\xff")
+    holed = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\x02"), offsets, data])
+    assert rows(parse_batch(pa.record_batch({"response": holed}))) == [row(None), row(GOOD), row(None)]
+    broken = pa.Array.from_buffers(pa.string(), 3, [None, offsets, data])
+    assert rows(parse_batch(pa.record_batch({"response": broken.slice(1, 1)}))) == [row(GOOD)]
 
 
 @pytest.mark.parametrize(

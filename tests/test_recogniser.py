@@ -54,9 +54,14 @@ def same(one: GateResponse | GateParseError | None, other: GateResponse | GatePa
     return one is None and isinstance(other, GateParseError)
 
 
-def places(verdict: GateResponse | GateParseError) -> Places | None:
+def view(text: str) -> str:
+    """Return a text as find() sees it."""
+    return text.encode(errors="surrogatepass").decode("latin-1")
+
+
+def places(verdict: GateResponse | GateParseError, text: str) -> Places | None:
     """Return what find() has to say of a text with this verdict."""
-    return None if isinstance(verdict, GateParseError) else places_of(verdict)
+    return None if isinstance(verdict, GateParseError) else places_of(verdict, text)
 
 
 def check(text: str, chance: random.Random) -> int:
@@ -66,7 +71,7 @@ def check(text: str, chance: random.Random) -> int:
         expected = reference(text, think, outside_text)
         valid += isinstance(expected, GateResponse)
         assert same(recognise(text, think, outside_text), expected), (text, think, outside_text)
-        assert find(text, think, outside_text) in (None, places(expected)), (text, think, outside_text)
+        assert find(view(text), think, outside_text) in (None, places(expected, text)), (text, think, outside_text)
         cuts = map(chance.randint, repeat(1), repeat(chance.choice([1, 3, 9, 40])))
         assert same(streamed(text, think, outside_text, cuts), expected), (text, think, outside_text)
     return valid
@@ -124,7 +129,8 @@ def test_patterns_take_what_nests_nothing() -> None:
         text = f"{head}\n<check> yes </check>\n<update> a < b </update>\n<next>end\n</next>\n"
         whole, first, others = recogniser._patterns(think, outside_text)
         assert whole.fullmatch(text)
-        assert recogniser._hop(text, first, others) == places(reference(text, think, outside_text))
+        assert recogniser._hop(text, first, others, recogniser._SPACES) == find(text, think, outside_text)
+        assert find(text, think, outside_text) == places(reference(text, think, outside_text), text)
 
 
 @pytest.mark.parametrize("length", [recogniser._HOP, recogniser._HOP_ALWAYS])
@@ -138,7 +144,7 @@ def test_long_texts_that_hold_what_ends_a_tag(inside: str, length: int) -> None:
     assert same(response, reference(text, "required", "ignore"))
     _, first, others = recogniser._patterns("required", "ignore")
     gives_up = TAG_END in inside and len(text) < recogniser._HOP_ALWAYS
-    assert (recogniser._hop(text, first, others) is None) == gives_up
+    assert (recogniser._hop(text, first, others, recogniser._SPACES) is None) == gives_up
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ pattern is written down by :func:`_patterns` from the tables: possessive, hence 
 a "<" only where no tag begins. In a short text one match of the whole pattern is the fastest that Python offers. In
 longer texts the time goes into the bodies, so those of free text are hopped over to where the next tag ends, which is
 a search for one character, the ">" of that tag, unless the text itself holds one; and nothing of them is copied before
-they are cut out, trimmed; who only wants to know where they stand (:func:`find`) copies nothing at all. What neither
-takes, nested think for one, runs through the automaton tag by tag. What that refuses, too, is the reference parser's to
-explain.
+they are cut out, trimmed; who only wants to know where they stand (:func:`find`) has nothing of them copied, nor even
+decoded. What neither takes, nested think for one, runs through the automaton tag by tag. What that refuses, too, is the
+reference parser's to explain.
 """
 
 import re
@@ -29,7 +29,7 @@ from gategrammar.response.grammar import (
 )
 from gategrammar.response.result import GateResponse, Spans, build
 from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
-from gategrammar.response.text import WHITE_SPACE, skip_space, skip_space_back, trim
+from gategrammar.response.text import WHITE_SPACE, skip_space, trim
 
 #: In code points: from the first on hopping is faster than one match, if the free texts hold no TAG_END; from the
 #: second on even if they do (``benchmarks/bench_parse.py ways``).
@@ -37,6 +37,9 @@ _HOP, _HOP_ALWAYS = 1_800, 4_000
 
 #: To look a character up in a set costs less than in a string, and it is done twice a response.
 _SPACES = frozenset(WHITE_SPACE)
+#: White space in UTF-8, read as Latin-1: what is one byte of ASCII, and the sequences of the others.
+_BYTE_SPACES = frozenset(filter(str.isascii, WHITE_SPACE))
+_LONG_SPACES = tuple(space.encode().decode("latin-1") for space in WHITE_SPACE if not space.isascii())
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
 #: is tried before the loop is entered, since most runs hold no "<" at all; nothing else is ever tried twice.
@@ -56,9 +59,10 @@ def recognise(text: str, think: Think, outside_text: OutsideText) -> GateRespons
         ValueError: unknown mode.
     """
     whole, first, others = _patterns(think, outside_text)
-    if len(text) >= _HOP and (places := _hop(text, first, others)):
-        begin, stop, update_gate, start, end, exit_gate = places
-        return build(text[begin:stop], update_gate, text[start:end], exit_gate, (locate, text, think))
+    if len(text) >= _HOP and (places := _hop(text, first, others, _SPACES)):
+        think_start, think_end, update_gate, candidate_start, candidate_end, exit_gate = places
+        reasoning, candidate = text[think_start:think_end], text[candidate_start:candidate_end]
+        return build(reasoning, update_gate, candidate, exit_gate, (locate, text, think))
     if len(text) < _HOP_ALWAYS and (match := whole.fullmatch(text)):
         reasoning, update_value, candidate, exit_value = match.groups()
         return build(
@@ -75,28 +79,42 @@ def recognise(text: str, think: Think, outside_text: OutsideText) -> GateRespons
     return build(reasoning, MEANING[update_value], candidate, MEANING[exit_value], spans)
 
 
-def find(text: str, think: Think, outside_text: OutsideText) -> Places | None:
-    """Return where the contents stand if *text* is a response that nests nothing; nothing is copied.
+def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
+    """Return where, in bytes, the contents of a response stand if it nests nothing; nothing of them is copied.
 
-    None does not say that it is no response: :func:`gategrammar.parse` has to read it.
+    None does not say that it is no response: :func:`gategrammar.parse` has to read the text.
+
+    Args:
+        view: the response in UTF-8, decoded as Latin-1: a character a byte. Tags and values are the same in it, since
+            they are ASCII and no byte of another character is. That it is UTF-8 is not looked at.
+        think: how the reasoning arrives.
+        outside_text: what to do with text outside the elements.
     """
     whole, first, others = _patterns(think, outside_text)
-    if len(text) >= _HOP and (places := _hop(text, first, others)):
-        return places
-    if len(text) < _HOP_ALWAYS and (match := whole.fullmatch(text)):
-        (begin, stop), (start, end) = match.span(1), match.span(3)
-        if text[stop - 1] in _SPACES:
-            stop = skip_space_back(text, begin, stop)
-        if text[end - 1] in _SPACES:
-            end = skip_space_back(text, start, end)
-        return begin, stop, MEANING[match[2]], start, end, MEANING[match[4]]
-    return None
+    places = _hop(view, first, others, _BYTE_SPACES) if len(view) >= _HOP else None
+    if places is None and len(view) < _HOP_ALWAYS and (match := whole.fullmatch(view)):
+        (think_start, think_end), (candidate_start, candidate_end) = match.span(1), match.span(3)
+        while think_end > think_start and view[think_end - 1] in _BYTE_SPACES:
+            think_end -= 1
+        while candidate_end > candidate_start and view[candidate_end - 1] in _BYTE_SPACES:
+            candidate_end -= 1
+        places = think_start, think_end, MEANING[match[2]], candidate_start, candidate_end, MEANING[match[4]]
+    if places and not view.isascii():
+        # Where there must be nothing but white space, the patterns refuse that of several bytes. A content takes it.
+        think_start, think_end, _, candidate_start, candidate_end, _ = places
+        for start, end in ((think_start, think_end), (candidate_start, candidate_end)):
+            if view.startswith(_LONG_SPACES, start, end) or view.endswith(_LONG_SPACES, start, end):
+                return None
+    return places
 
 
-def places_of(response: GateResponse) -> Places:
-    """Return what :func:`find` says, or would say if it could, of the text of *response*."""
+def places_of(response: GateResponse, text: str) -> Places:
+    """Return what :func:`find` says, or would say if it could, of *text*, which is *response*."""
     think, _, update, _ = response.spans
-    return (*(think or (0, 0)), response.update_gate, *update, response.exit_gate)
+    think_start, think_end, candidate_start, candidate_end = (
+        len(text[:place].encode(errors="surrogatepass")) for place in (*(think or (0, 0)), *update)
+    )
+    return think_start, think_end, response.update_gate, candidate_start, candidate_end, response.exit_gate
 
 
 def locate(text: str, think: Think) -> Spans:
@@ -138,7 +156,9 @@ def _patterns(
     return re.compile(whole), first, tuple(zip(others, offsets, strict=True))
 
 
-def _hop(text: str, first: re.Pattern[str], others: tuple[tuple[re.Pattern[str], int], ...]) -> Places | None:
+def _hop(
+    text: str, first: re.Pattern[str], others: tuple[tuple[re.Pattern[str], int], ...], spaces: frozenset[str]
+) -> Places | None:
     """Match the segments one after the other, each where the next tag is; return the places, or None.
 
     Behind each free text comes a gate, so *start*, *end* and *match* are one such pair, and *begin*, *stop* and
@@ -151,8 +171,8 @@ def _hop(text: str, first: re.Pattern[str], others: tuple[tuple[re.Pattern[str],
         begin, stop, decided = start, end, match
         start = match.end()
         # A free text without TAG_END holds no tag. If the tag that has to come does not end with the next one, then
-        # the text itself holds it, and the beginnings of tags have to be looked at. If there is none behind start, the
-        # place is negative, which means 0: no closing tag stands there, since *first* has matched what does.
+        # the text itself holds it, and the beginnings of tags have to be looked at. A negative place means 0: the tag
+        # cannot stand there, or it would be its own TAG_END that was found.
         end = text.find(TAG_END, start) - offset
         match = segment.match(text, end)
         if match is None and len(text) >= _HOP_ALWAYS and (tag := ANY_TAG.search(text, start)):
@@ -160,7 +180,7 @@ def _hop(text: str, first: re.Pattern[str], others: tuple[tuple[re.Pattern[str],
             match = segment.match(text, end)
         if match is None:
             return None
-        while end > start and text[end - 1] in _SPACES:  # skip_space_back(), without the cost of a call
+        while end > start and text[end - 1] in spaces:  # skip_space_back(), without the cost of a call
             end -= 1
     return begin, stop, MEANING[decided[1]], start, end, MEANING[match[1]]
 
