@@ -99,9 +99,10 @@ def test_long_texts(kind: str, space: str) -> None:
     texts: list[str | None] = [None, GOOD]
     for word in ("plain ", "ä", "à", "思い", "\U0001f9e0 > "):
         for length in (10, 3_000, 30_000):
-            content = space + word * (length // len(word)) + space
-            good = f"<think>{content}</think><check>no</check>{word}<update>{content}</update><next>end</next>{word}"
-            texts += [good, good.replace("<think>", f"<think>{word}</think>{word}<think>"), good[:-20], None]
+            content = word * (length // len(word))
+            for think, update in ((space + content, content), (content, content + space)):
+                good = f"<think>{think}</think><check>no</check>{word}<update>{update}</update><next>end</next>{word}"
+                texts += [good, good.replace("<think>", f"<think>{word}</think>{word}<think>"), good[:-20], None]
     assert rows(parse_batch(pa.record_batch({"response": TYPES[kind](texts)}))) == [row(text) for text in texts]
 
 
