@@ -40,6 +40,8 @@ _SPACES = frozenset(WHITE_SPACE)
 #: White space in UTF-8, read as Latin-1: what is one byte of ASCII, and the sequences of the others.
 _BYTE_SPACES = frozenset(filter(str.isascii, WHITE_SPACE))
 _LONG_SPACES = tuple(space.encode().decode("latin-1") for space in WHITE_SPACE if not space.isascii())
+_FIRST_BYTES = frozenset(space[0] for space in _LONG_SPACES)
+_LAST_BYTES = frozenset(space[-1] for space in _LONG_SPACES)
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
 #: is tried before the loop is entered, since most runs hold no "<" at all; nothing else is ever tried twice.
@@ -102,10 +104,17 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
     if places and not view.isascii():
         # Where there must be nothing but white space, the patterns refuse that of several bytes. A content takes it.
         think_start, think_end, _, candidate_start, candidate_end, _ = places
-        for start, end in ((think_start, think_end), (candidate_start, candidate_end)):
-            if view.startswith(_LONG_SPACES, start, end) or view.endswith(_LONG_SPACES, start, end):
-                return None
+        if _touches_space(view, think_start, think_end) or _touches_space(view, candidate_start, candidate_end):
+            return None
     return places
+
+
+def _touches_space(view: str, start: int, end: int) -> bool:
+    """Tell whether a content begins or ends with white space of several bytes."""
+    # Mostly one byte tells that it does not.
+    if view[start] in _FIRST_BYTES and view.startswith(_LONG_SPACES, start, end):
+        return True
+    return view[end - 1] in _LAST_BYTES and view.endswith(_LONG_SPACES, start, end)
 
 
 def places_of(response: GateResponse, text: str) -> Places:
