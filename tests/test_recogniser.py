@@ -16,6 +16,7 @@ from gategrammar.response.grammar import TAG_END, OutsideText, Think
 from gategrammar.response.lalr import read
 from gategrammar.response.recogniser import Places, find, places_of, recognise
 from gategrammar.response.result import Spans
+from gategrammar.response.text import WHITE_SPACE
 
 MODES = list(product(get_args(Think), get_args(OutsideText)))
 #: Together 20,000 texts, each in all six modes.
@@ -131,6 +132,22 @@ def test_patterns_take_what_nests_nothing() -> None:
         assert whole.fullmatch(text)
         assert recogniser._hop(text, first, others, recogniser._SPACES) == find(text, think, outside_text)
         assert find(text, think, outside_text) == places(reference(text, think, outside_text), text)
+
+
+@pytest.mark.parametrize("length", [10, recogniser._HOP, recogniser._HOP_ALWAYS])
+@pytest.mark.parametrize("edge", [*WHITE_SPACE, "x", "à", "ą", "。", "、", "„", "\U0001f9e0"], ids=ascii)
+def test_what_is_found_in_bytes(edge: str, length: int) -> None:
+    """Contents are found whatever they begin and end with, but for white space of several bytes, which is left alone.
+
+    Some of these characters share their first or their last byte with white space.
+    """
+    found = edge not in WHITE_SPACE or edge.isascii()
+    body = "ä<" * length
+    for contents in ((edge + body, body), (body + edge, body), (body, edge + body), (body, body + edge), (edge, edge)):
+        text = "é<think>\n{}\n</think>é<check>yes</check><update>\t{} </update><next>end</next>é".format(*contents)
+        places = find(view(text), "required", "ignore")
+        assert (places is not None) == found
+        assert places in (None, places_of(read(text, "required", "ignore"), text))
 
 
 @pytest.mark.parametrize("length", [recogniser._HOP, recogniser._HOP_ALWAYS])

@@ -111,10 +111,10 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
 
 def _touches_space(view: str, start: int, end: int) -> bool:
     """Tell whether a content begins or ends with white space of several bytes."""
-    # Mostly one byte tells that it does not.
-    if view[start] in _FIRST_BYTES and view.startswith(_LONG_SPACES, start, end):
+    # Mostly one byte tells that it does not. No sequence reaches beyond the content: what stands round it is ASCII.
+    if view[start] in _FIRST_BYTES and view.startswith(_LONG_SPACES, start):
         return True
-    return view[end - 1] in _LAST_BYTES and view.endswith(_LONG_SPACES, start, end)
+    return view[end - 1] in _LAST_BYTES and view.endswith(_LONG_SPACES, 0, end)
 
 
 def places_of(response: GateResponse, text: str) -> Places:
