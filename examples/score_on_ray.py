@@ -47,7 +47,7 @@ def judge(batch: pa.Table, *, keys: list[str], field: str, think: str) -> pa.Tab
         raise ValueError(f"a turn in column {field!r} is null, so its trajectory is neither right nor wrong")
     parsed = parse_batch(batch.select([*keys, field]), field, think=think, dictionary_encode=False)
     failed = pc.is_null(parsed["update_gate"])
-    cut = pc.coalesce(pc.equal(parsed["error_offset"], pc.utf8_length(parsed[field])), False)
+    cut = pc.coalesce(pc.equal(parsed["error_offset"], pc.utf8_length(parsed[field].cast("large_string"))), False)
     return pa.table(
         {
             **{key: parsed[key] for key in keys},

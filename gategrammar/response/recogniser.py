@@ -5,8 +5,8 @@ pattern is written down by :func:`_patterns` from the tables: possessive, hence 
 a "<" only where no tag begins. In a short text one match of the whole pattern is the fastest that Python offers. In
 longer texts the time goes into the bodies, so those of free text are hopped over to where the next tag ends, which is
 a search for one character, the ">" of that tag, unless the text itself holds one; and nothing of them is copied before
-they are cut out, trimmed; who only wants to know where they stand (:func:`find`) has nothing of them copied, nor even
-decoded. What neither takes, nested think for one, runs through the automaton tag by tag. What that refuses, too, is the
+they are cut out, trimmed; who only wants to know where they stand (:func:`find`) need not even decode them from UTF-8.
+What neither takes, nested think for one, runs through the automaton tag by tag. What that refuses, too, is the
 reference parser's to explain.
 """
 
@@ -31,7 +31,7 @@ from gategrammar.response.result import GateResponse, Spans, build
 from gategrammar.response.tags import ANY_TAG, CLOSINGS, OPENINGS, TAGS
 from gategrammar.response.text import WHITE_SPACE, skip_space, trim
 
-#: In code points: from the first on hopping is faster than one match, if the free texts hold no TAG_END; from the
+#: In characters: from the first on hopping is faster than one match, if the free texts hold no TAG_END; from the
 #: second on even if they do (``benchmarks/bench_parse.py ways``).
 _HOP, _HOP_ALWAYS = 1_800, 4_000
 
@@ -88,7 +88,8 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
 
     Args:
         view: the response in UTF-8, decoded as Latin-1: a character a byte. Tags and values are the same in it, since
-            they are ASCII and no byte of another character is. That it is UTF-8 is not looked at.
+            they are ASCII and no byte of another character is. That it is UTF-8 is not looked at: of other bytes the
+            places mean nothing.
         think: how the reasoning arrives.
         outside_text: what to do with text outside the elements.
     """
@@ -102,7 +103,8 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
             candidate_end -= 1
         places = think_start, think_end, MEANING[match[2]], candidate_start, candidate_end, MEANING[match[4]]
     if places and not view.isascii():
-        # Where there must be nothing but white space, the patterns refuse that of several bytes. A content takes it.
+        # Where there must be nothing but white space, the patterns refuse that of several bytes, since it does not
+        # begin with the two that would be white space of their own. A content takes it.
         think_start, think_end, _, candidate_start, candidate_end, _ = places
         if _touches_space(view, think_start, think_end) or _touches_space(view, candidate_start, candidate_end):
             return None
