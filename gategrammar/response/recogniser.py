@@ -12,6 +12,7 @@ reference parser's to explain.
 
 import re
 from functools import cache
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 from gategrammar.response._tables import ACCEPTING, ELEMENTS, MEANING, MOVES, STAGES, STARTS
@@ -37,11 +38,13 @@ _HOP, _HOP_ALWAYS = 1_800, 4_000
 
 #: To look a character up in a set costs less than in a string, and it is done twice a response.
 _SPACES = frozenset(WHITE_SPACE)
-#: White space in UTF-8, read as Latin-1: what is one byte of ASCII, and the sequences of the others.
-_BYTE_SPACES = frozenset(filter(str.isascii, WHITE_SPACE))
-_LONG_SPACES = tuple(space.encode().decode("latin-1") for space in WHITE_SPACE if not space.isascii())
-_FIRST_BYTES = frozenset(space[0] for space in _LONG_SPACES)
-_LAST_BYTES = frozenset(space[-1] for space in _LONG_SPACES)
+#: White space in UTF-8, read as Latin-1: one character if it is ASCII, else several.
+_VIEWED_SPACES = frozenset(space.encode().decode("latin-1") for space in WHITE_SPACE)
+_ASCII_SPACES = frozenset(filter(str.isascii, WHITE_SPACE))
+_LENGTHS = sorted(set(map(len, _VIEWED_SPACES)))
+_FIRST = frozenset(space[0] for space in _VIEWED_SPACES)
+_LAST = frozenset(space[-1] for space in _VIEWED_SPACES)
+_run = re.compile(f"(?:{'|'.join(_VIEWED_SPACES)})++")
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
 #: is tried before the loop is entered, since most runs hold no "<" at all; nothing else is ever tried twice.
@@ -94,37 +97,45 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
         outside_text: what to do with text outside the elements.
     """
     whole, first, others = _patterns(think, outside_text)
-    places = _hop(view, first, others, _BYTE_SPACES) if len(view) >= _HOP else None
+    places = _hop(view, first, others, _ASCII_SPACES) if len(view) >= _HOP else None
     if places is None and len(view) < _HOP_ALWAYS and (match := whole.fullmatch(view)):
         (think_start, think_end), (candidate_start, candidate_end) = match.span(1), match.span(3)
-        while think_end > think_start and view[think_end - 1] in _BYTE_SPACES:
+        while think_end > think_start and view[think_end - 1] in _ASCII_SPACES:
             think_end -= 1
-        while candidate_end > candidate_start and view[candidate_end - 1] in _BYTE_SPACES:
+        while candidate_end > candidate_start and view[candidate_end - 1] in _ASCII_SPACES:
             candidate_end -= 1
         places = think_start, think_end, MEANING[match[2]], candidate_start, candidate_end, MEANING[match[4]]
     if places and not view.isascii():
         # Where there must be nothing but white space, the patterns refuse that of several bytes, since it does not
         # begin with the two that would be white space of their own. A content takes it.
-        think_start, think_end, _, candidate_start, candidate_end, _ = places
-        if _touches_space(view, think_start, think_end) or _touches_space(view, candidate_start, candidate_end):
-            return None
+        think_start, think_end, update_gate, candidate_start, candidate_end, exit_gate = places
+        think_start, think_end = _trim_view(view, think_start, think_end)
+        candidate_start, candidate_end = _trim_view(view, candidate_start, candidate_end)
+        return think_start, think_end, update_gate, candidate_start, candidate_end, exit_gate
     return places
 
 
-def _touches_space(view: str, start: int, end: int) -> bool:
-    """Tell whether a content begins or ends with white space of several bytes."""
-    # Mostly one byte tells that it does not. No sequence reaches beyond the content: what stands round it is ASCII.
-    if view[start] in _FIRST_BYTES and view.startswith(_LONG_SPACES, start):
-        return True
-    return view[end - 1] in _LAST_BYTES and view.endswith(_LONG_SPACES, 0, end)
+def _trim_view(view: str, start: int, end: int) -> tuple[int, int]:
+    """Trim a content at whose edges ASCII is trimmed already; mostly one byte tells that there is no white space."""
+    if start < end and view[start] in _FIRST and (run := _run.match(view, start)):
+        start = run.end()
+    while start < end and view[end - 1] in _LAST:
+        for length in _LENGTHS:
+            if view[end - length : end] in _VIEWED_SPACES:
+                end -= length
+                break
+        else:
+            break
+    # In a content of nothing but white space the run goes on behind what has been trimmed: empty, it is at its end.
+    return start, max(start, end)
 
 
 def places_of(response: GateResponse, text: str) -> Places:
     """Return what :func:`find` says, or would say if it could, of *text*, which is *response*."""
     think, _, update, _ = response.spans
-    think_start, think_end, candidate_start, candidate_end = (
-        len(text[:place].encode(errors="surrogatepass")) for place in (*(think or (0, 0)), *update)
-    )
+    bounds = pairwise((0, *(think or (0, 0)), *update))
+    lengths = (len(text[start:end].encode(errors="surrogatepass")) for start, end in bounds)
+    think_start, think_end, candidate_start, candidate_end = accumulate(lengths)
     return think_start, think_end, response.update_gate, candidate_start, candidate_end, response.exit_gate
 
 
