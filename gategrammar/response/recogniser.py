@@ -107,19 +107,22 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
         places = think_start, think_end, MEANING[match[2]], candidate_start, candidate_end, MEANING[match[4]]
     if places and not view.isascii():
         # Where there must be nothing but white space, the patterns refuse that of several bytes, since it does not
-        # begin with the two that would be white space of their own. A content takes it.
+        # begin with the two that would be white space of their own. A content takes it; mostly one byte tells that
+        # there is none.
         think_start, think_end, update_gate, candidate_start, candidate_end, exit_gate = places
-        think_start, think_end = _trim_view(view, think_start, think_end)
-        candidate_start, candidate_end = _trim_view(view, candidate_start, candidate_end)
+        if view[think_start] in _FIRST or view[think_end - 1] in _LAST:
+            think_start, think_end = _trim_view(view, think_start, think_end)
+        if view[candidate_start] in _FIRST or view[candidate_end - 1] in _LAST:
+            candidate_start, candidate_end = _trim_view(view, candidate_start, candidate_end)
         return think_start, think_end, update_gate, candidate_start, candidate_end, exit_gate
     return places
 
 
 def _trim_view(view: str, start: int, end: int) -> tuple[int, int]:
-    """Trim a content at whose edges ASCII is trimmed already; mostly one byte tells that there is no white space."""
-    if start < end and view[start] in _FIRST and (run := _run.match(view, start)):
+    """Trim a content at whose edges ASCII is trimmed already."""
+    if start < end and (run := _run.match(view, start)):
         start = run.end()
-    while start < end and view[end - 1] in _LAST:
+    while start < end:
         for length in _LENGTHS:
             if view[end - length : end] in _VIEWED_SPACES:
                 end -= length
