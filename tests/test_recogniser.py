@@ -152,6 +152,8 @@ def test_what_is_found_in_bytes(edge: str, length: int) -> None:
     ):
         text = "é<think>\n{}\n</think>é<check>yes</check><update>\t{} </update><next>end</next>é".format(*contents)
         assert find(view(text), "required", "ignore") == places_of(read(text, "required", "ignore"), text)
+    text = f"{edge}<check>yes</check><update>{body}</update><next>end</next>{edge}"
+    assert find(view(text), "absent", "ignore") == places_of(read(text, "absent", "ignore"), text)
 
 
 @pytest.mark.parametrize("length", [recogniser._HOP, recogniser._HOP_ALWAYS])
