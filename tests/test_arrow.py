@@ -228,9 +228,15 @@ def test_bytes_that_are_not_utf8(wrong: bytes, repeated: int) -> None:
     good = GOOD.replace("Hm.", "Hm." * repeated).encode()
     for place in (0, good.index(b"Hm."), good.index(b"yes"), good.index(b"moire"), good.index(b"</update"), len(good)):
         responses = not_utf8(good[:place] + wrong + good[place:])
-        for row, batch in enumerate((responses.slice(1), responses, pa.concat_arrays([responses, pa.array(["b"])]))):
-            with pytest.raises(ValueError, match=rf"^row {min(row, 1)} of column 'response' is not UTF-8$"):
-                parse_batch(pa.record_batch({"response": batch}))
+        others = pa.array(["b", "b"])
+        columns = {
+            0: responses.slice(1),
+            1: pa.concat_arrays([responses, others]),
+            3: pa.concat_arrays([others, responses]),
+        }
+        for number, column in columns.items():
+            with pytest.raises(ValueError, match=rf"^row {number} of column 'response' is not UTF-8$"):
+                parse_batch(pa.record_batch({"response": column}))
 
 
 def test_bytes_of_no_text() -> None:
