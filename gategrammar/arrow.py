@@ -4,7 +4,7 @@ Needs the extra ``arrow``.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
@@ -84,11 +84,11 @@ def parse_batch(
     if not dictionary_encode:
         types |= {name: types[name].value_type for name in _NAMES}
     whole = isinstance(responses, pa.Array)
-    chunks = [responses] if whole else responses.chunks
+    chunks = [_cast(chunk, types[_TEXTS[0]]) for chunk in ([responses] if whole else responses.chunks)]
     try:
         verdicts = [_verdicts(chunk, types, think, outside_text) for chunk in chunks]
     except (UnicodeDecodeError, pa.ArrowInvalid):
-        if (row := _undecodable(responses)) is None:
+        if (row := _undecodable(chunks)) is None:
             raise
         raise ValueError(f"row {row} of column {column!r} is not UTF-8") from None
     for name in ADDED:
@@ -120,6 +120,14 @@ def _types(responses: pa.DataType, column: str) -> dict[str, pa.DataType]:
     return {**dict.fromkeys(_TEXTS, text), **_FACTS}
 
 
+def _cast(responses: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return the responses as texts of the type of those that are added."""
+    if pa.types.is_dictionary(responses.type):
+        # Arrow decodes no dictionary of views.
+        responses = pa.DictionaryArray.from_arrays(responses.indices, responses.dictionary.cast(kind))
+    return responses.cast(kind)
+
+
 def _verdicts(
     responses: pa.Array, types: dict[str, pa.DataType], think: Think, outside_text: OutsideText
 ) -> dict[str, pa.Array]:
@@ -128,18 +136,13 @@ def _verdicts(
     To copy a long text costs as much as to parse it, and to decode one that is not ASCII costs more. So the contents
     are but places in the memory of the responses until all of them are known; then Arrow copies each of them once.
     """
-    if pa.types.is_dictionary(responses.type):
-        # Arrow decodes no dictionary of views.
-        dictionary = responses.dictionary.cast(types[_TEXTS[0]])
-        responses = pa.DictionaryArray.from_arrays(responses.indices, dictionary)
-    responses = responses.cast(types[_TEXTS[0]])
-    offsets, data = _memory(responses)
+    rows, data = _memory(responses)
     memory = memoryview(data)
     bounds = array(_OFFSETS[responses.type])
     facts: dict[str, list[Any]] = {name: [None] * len(responses) for name in _FACTS}
     update_gates, exit_gates, *errors = facts.values()  # in the order of _FACTS
     ascii_only = True
-    for row, (valid, (start, end)) in enumerate(zip(responses.is_valid().to_pylist(), pairwise(offsets), strict=True)):
+    for row, (valid, (start, end)) in enumerate(rows):
         found: Places | GateParseError | None = None
         if valid:
             view = str(memory[start:end], "latin-1")
@@ -164,15 +167,15 @@ def _verdicts(
     return columns
 
 
-def _memory(responses: pa.Array) -> tuple[list[int], pa.Buffer]:
-    """Return the bounds of the responses, one more than there are, and the memory in which they are the bounds."""
+def _memory(responses: pa.Array) -> tuple[Iterable[tuple[bool, tuple[int, int]]], pa.Buffer]:
+    """Return of each response whether it is valid and where it starts and ends, and the memory in which it does."""
     _, offsets, data = responses.buffers()
     if not len(responses):
-        return [0], data  # there need not be any offsets
+        return [], data  # there need not be any offsets
     numbers = array(_OFFSETS[responses.type])
     first, last = responses.offset, responses.offset + len(responses)
     numbers.frombytes(memoryview(offsets)[first * numbers.itemsize : (last + 1) * numbers.itemsize])
-    return numbers.tolist(), data
+    return zip(responses.is_valid().to_pylist(), pairwise(numbers.tolist()), strict=True), data
 
 
 def _explain(response: memoryview, think: Think, outside_text: OutsideText) -> Places | GateParseError:
@@ -200,13 +203,20 @@ def _copies(
     return pieces.take(pa.Array.from_buffers(pa.int64(), len(starts), [validity, pa.py_buffer(seconds)]))
 
 
-def _undecodable(responses: pa.Array | pa.ChunkedArray) -> int | None:
-    """Return the number of the first response that is not UTF-8, from 0, or None if all of them are."""
-    for number, response in enumerate(responses):
-        try:
-            response.as_py()
-        except UnicodeDecodeError:
-            return number
+def _undecodable(chunks: Iterable[pa.Array]) -> int | None:
+    """Return the number of the first response that is not UTF-8, from 0, or None if all of them are.
+
+    The bytes are read without Arrow, which ends the process over a text of a length below 0.
+    """
+    before = 0
+    for chunk in chunks:
+        rows, data = _memory(chunk)
+        for row, (valid, (start, end)) in enumerate(rows):
+            try:
+                str(memoryview(data)[start:end] if valid else b"", "utf-8")
+            except UnicodeDecodeError:
+                return before + row
+        before += len(chunk)
     return None
 
 

@@ -183,11 +183,12 @@ def test_what_else_is_in_the_batch_stays() -> None:
         assert parsed.select(["answer", "id"]).equals(batch, check_metadata=True)
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in TYPES if kind != "dictionary of string_view"]
-)  # Arrow cannot cast it
+@pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "dictionary of string_view"])
 def test_cut_answers_can_be_told(kind: str) -> None:
-    """As documented: an answer was cut exactly where the offset of the error is the length of the response."""
+    """As documented: an answer was cut exactly where the offset of the error is the length of the response.
+
+    Arrow casts no dictionary of views.
+    """
     texts = [text for text in TEXTS if text is not None]
     batch = parse_batch(pa.record_batch({"response": TYPES[kind](texts)}))
     cut = pc.equal(batch["error_offset"], pc.utf8_length(batch["response"].cast("large_string"))).to_pylist()
@@ -237,6 +238,14 @@ def test_bytes_that_are_not_utf8(wrong: bytes, repeated: int) -> None:
         for number, column in columns.items():
             with pytest.raises(ValueError, match=rf"^row {number} of column 'response' is not UTF-8$"):
                 parse_batch(pa.record_batch({"response": column}))
+
+
+def test_offsets_that_fall() -> None:
+    """An array with a text of a length below 0 is an error of Arrow, not of UTF-8, and does not end the process."""
+    offsets = pa.array([0, 6, 3], pa.int32()).buffers()[1]
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer("é<é>".encode())])
+    with pytest.raises(pa.ArrowInvalid, match="ffset"):
+        parse_batch(pa.record_batch({"response": broken}))
 
 
 def test_bytes_of_no_text() -> None:

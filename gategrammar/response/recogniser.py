@@ -38,13 +38,12 @@ _HOP, _HOP_ALWAYS = 1_800, 4_000
 
 #: To look a character up in a set costs less than in a string, and it is done twice a response.
 _SPACES = frozenset(WHITE_SPACE)
-#: White space in UTF-8, read as Latin-1: one character if it is ASCII, else several.
+#: White space in UTF-8, read as Latin-1: one character if it is ASCII, else several; how it begins and ends.
 _VIEWED_SPACES = frozenset(space.encode().decode("latin-1") for space in WHITE_SPACE)
 _ASCII_SPACES = frozenset(filter(str.isascii, WHITE_SPACE))
 _LENGTHS = sorted(set(map(len, _VIEWED_SPACES)))
 _FIRST = frozenset(space[0] for space in _VIEWED_SPACES)
 _LAST = frozenset(space[-1] for space in _VIEWED_SPACES)
-_run = re.compile(f"(?:{'|'.join(_VIEWED_SPACES)})++")
 _SPACE = f"[{WHITE_SPACE}]*+"
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
 #: is tried before the loop is entered, since most runs hold no "<" at all; nothing else is ever tried twice.
@@ -118,9 +117,15 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
     return places
 
 
+@cache
+def _run() -> re.Pattern[str]:
+    """Return the pattern of white space in a view."""
+    return re.compile(f"(?:{'|'.join(_VIEWED_SPACES)})++")
+
+
 def _trim_view(view: str, start: int, end: int) -> tuple[int, int]:
     """Trim a content at whose edges ASCII is trimmed already."""
-    if start < end and (run := _run.match(view, start)):
+    if start < end and (run := _run().match(view, start)):
         start = run.end()
     while start < end:
         for length in _LENGTHS:
@@ -134,7 +139,10 @@ def _trim_view(view: str, start: int, end: int) -> tuple[int, int]:
 
 
 def places_of(response: GateResponse, text: str) -> Places:
-    """Return what :func:`find` says, or would say if it could, of *text*, which is *response*."""
+    """Return what :func:`find` says, or would say if it could, of *text*, which is *response*.
+
+    A lone surrogate, which there is in texts but not in UTF-8, counts three bytes.
+    """
     think, _, update, _ = response.spans
     bounds = pairwise((0, *(think or (0, 0)), *update))
     lengths = (len(text[start:end].encode(errors="surrogatepass")) for start, end in bounds)

@@ -120,7 +120,7 @@ answer = st.dictionaries(st.sampled_from(["noul", "probability", "score", "type"
 bodies = st.binary() | st.dictionaries(
     st.sampled_from(["answers", "model", "usage", "m0", "m1", "m2"]),
     answer | st.dictionaries(st.sampled_from([f"m{at}" for at in range(7)]), answer),
-).map(json.dumps).map(str.encode)  # fmt: skip
+).map(json.dumps).map(str.encode)
 statuses = st.just(200) | st.integers(200, 599)
 headers: st.SearchStrategy[dict[str, str]] = st.sampled_from(
     [{}, {"Content-Encoding": "gzip"}, {"Content-Encoding": "br"}, {"Retry-After": "x"}, {"Location": "http://x/"}]

@@ -224,9 +224,17 @@ def failing(status: int) -> Callable[[Exchange], None]:
 @each(WAYS)
 @pytest.mark.parametrize(
     "behaviour",
-    [echo, failing(400), failing(401), failing(529), Exchange.hang, Exchange.reset, always(KEY.encode()),
-     always(b"", 307, "Location: http://127.0.0.1/\r\n")],
-)  # fmt: skip
+    [
+        echo,
+        failing(400),
+        failing(401),
+        failing(529),
+        Exchange.hang,
+        Exchange.reset,
+        always(KEY.encode()),
+        always(b"", 307, "Location: http://127.0.0.1/\r\n"),
+    ],
+)
 def test_key_is_seen_nowhere(
     behaviour: Any, way: Way, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,11 +111,14 @@ def test_criteria_are_copied() -> None:
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"hash": ""}, "hash must not be blank"), ({"hash": 7}, "hash must be a str"),
-     ({"hash": "a", "title": None}, "title must be a str, not NoneType"),
-     ({"hash": "a", "keywords": "abc"}, "keywords must be a list or tuple of str"),
-     ({"hash": "a", "keywords": ["a", 1]}, "keywords must be a list or tuple of str")],
-)  # fmt: skip
+    [
+        ({"hash": ""}, "hash must not be blank"),
+        ({"hash": 7}, "hash must be a str"),
+        ({"hash": "a", "title": None}, "title must be a str, not NoneType"),
+        ({"hash": "a", "keywords": "abc"}, "keywords must be a list or tuple of str"),
+        ({"hash": "a", "keywords": ["a", 1]}, "keywords must be a list or tuple of str"),
+    ],
+)
 def test_candidate_refused(given: dict[str, Any], message: str) -> None:
     """A candidate of wrong types is refused when it is made, not when it is judged."""
     with pytest.raises(ValueError, match=message):
