@@ -45,10 +45,22 @@ _LENGTHS = sorted(set(map(len, _VIEWED_SPACES)))
 _FIRST = frozenset(space[0] for space in _VIEWED_SPACES)
 _LAST = frozenset(space[-1] for space in _VIEWED_SPACES)
 _SPACE = f"[{WHITE_SPACE}]*+"
+
+
+def _repeated(*alternatives: str) -> str:
+    """Return the pattern that takes as many of *alternatives* as it can, at least one, and gives none of them back.
+
+    The last alternative never matches, but trying it takes Python back to where the round began. Before 3.11.5 a
+    possessive loop goes on from wherever its last round, the one that failed, had stopped reading (CPython issue
+    100061): behind the very tag it has to stop at.
+    """
+    return f"(?:{'|'.join((*alternatives, '(?!)'))})++"
+
+
 #: A run without tags. The loop is unrolled, one step a "<", and looks ahead only where a tag may begin. What comes next
 #: is tried before the loop is entered, since most runs hold no "<" at all; nothing else is ever tried twice.
 _NO_BEGINNING = f"[^<{re.escape(''.join(sorted({tag[1] for tag in TAGS})))}]"
-_BODY = f"[^<]*+(?:(?:(?:<{_NO_BEGINNING}[^<]*+)++|(?!{ANY_TAG.pattern})<[^<]*+)++)??"
+_BODY = f"[^<]*+(?:{_repeated(_repeated(f'<{_NO_BEGINNING}[^<]*+'), f'(?!{ANY_TAG.pattern})<[^<]*+')})??"
 
 
 #: Where the reasoning starts and ends, the update gate, where the candidate starts and ends, the exit gate.
@@ -120,7 +132,7 @@ def find(view: str, think: Think, outside_text: OutsideText) -> Places | None:
 @cache
 def _run() -> re.Pattern[str]:
     """Return the pattern of white space in a view."""
-    return re.compile(f"(?:{'|'.join(_VIEWED_SPACES)})++")
+    return re.compile(_repeated(*_VIEWED_SPACES))
 
 
 def _trim_view(view: str, start: int, end: int) -> tuple[int, int]:
